@@ -62,7 +62,7 @@ export interface FeedPageRequest {
 // Each source has its newest rows read by an index of its own order, so that a page costs the same at any depth
 // and in a table of any size. A source that is not asked for is not read. Mail sent to one contact is found in the ledger:
 // an index of its order on events would cost every message of every campaign.
-function keysOf(source: Source, whose: Query, { contactId, from, bounds, asked }: FeedPageRequest): Query {
+function keysOf(source: Source, projectId: string, { contactId, from, bounds, asked }: FeedPageRequest): Query {
   const place = sources.indexOf(source);
   const [table, at, id, contact] = keyColumns(source, contactId !== null);
   const named =
@@ -75,7 +75,7 @@ function keysOf(source: Source, whose: Query, { contactId, from, bounds, asked }
   return sql`(select ${raw(place)} as source, ${raw(at)} as at, ${raw(id)} as id, ${raw(contact)} as contact_id,
       ${raw(`'${source.prefix}' || ${id} || '${source.suffix}'`)} as item
     from ${raw(table)} e
-    where ${asked[place]}::boolean and ${whose}${raw(named)}
+    where ${asked[place]}::boolean and ${raw(contactId === null ? 'e.project_id' : 'e.contact_id')} = ${contactId ?? projectId}::uuid${raw(named)}
       and ${raw(at)} >= ${from}::timestamptz and ${raw(at)} <= ${until}::timestamptz
       and (${raw(at)}, ${raw(id)}) < (${until}::timestamptz, ${bounds[place]?.uuid}::uuid)
     order by ${raw(at)} desc, ${raw(id)} desc limit ${raw(longestPage + 1)})`;
@@ -113,10 +113,9 @@ const [mails, campaigns, runs] = [places('mail', 'suppressed'), places('campaign
 export function feedPage(db: Database, projectId: string, request: FeedPageRequest): Promise<FeedRow[]> {
   const { contactId, limit } = request;
   const ofProject = contactId === null;
-  const whose = ofProject ? sql`e.project_id = ${projectId}` : sql`e.contact_id = (select id from contact)`;
   const keys = sources
     .filter(({ rows }) => ofProject || rows !== 'campaigns')
-    .map((source) => keysOf(source, whose, request));
+    .map((source) => keysOf(source, projectId, request));
   // Rows of a contact belong to its project, so that the contact alone has to be checked.
   return db.rows<FeedRow>(sql`
     with contact as materialized (select id from contacts where id = ${contactId}::uuid and project_id = ${projectId})
@@ -129,7 +128,7 @@ export function feedPage(db: Database, projectId: string, request: FeedPageReque
         when r.id is not null and m.id is null then jsonb_build_object('workflowId', a.id, 'workflowName', a.name, 'status', r.status,
           'exitReason', r.exit_reason) end as facts
     from (
-      select * from (${join(keys, ' union all ')}) found
+      select * from (${join(keys, ' union all ')}) found where ${ofProject}::boolean or exists (select from contact)
       order by at desc, item collate "C" desc limit ${limit}::int) i
       left join events e on i.source = 0 and e.id = i.id
       left join emails m on i.source in (${mails}) and m.id = i.id

@@ -1,11 +1,13 @@
 import { upcomingMails } from '../../automations/runs/upcoming.ts';
-import type { JsonObjectValue } from '../../lib/contact-data.ts';
+import { Campaign } from '../../campaigns/entity.ts';
+import { CampaignStatus } from '../../lib/campaign-status.ts';
 import { firstIdAt } from '../../lib/ids.ts';
 import { dayMs, hourMs, spanParameters, sqlSpan } from '../../lib/time.ts';
 import { holdBody, holdFor, type SendingHold } from '../../mail/engine/breaker.ts';
 import { mailCounts, notHandedOver } from '../../mail/ledger/mail-count-queries.ts';
 import { mailSources } from '../../mail/ledger/queries.ts';
-import { isoInstant, isoText } from '../../store/columns.ts';
+import { Segment } from '../../segments/definition.ts';
+import { isoText } from '../../store/columns.ts';
 import { type Database, raw, sql } from '../../store/sql.ts';
 import {
   type ActivityItem,
@@ -112,22 +114,26 @@ export async function upcoming(db: Database, projectId: string, query: UpcomingQ
   const limit = positiveInteger(query.limit, 50, 100);
   const until = new Date(now.getTime() + positiveInteger(query.daysAhead, 30, 90) * dayMs);
   const [campaigns, mails] = await Promise.all([
-    db.rows<{ id: string; at: string } & JsonObjectValue>(sql`
-      select c.id, c.scheduled_for::text as at, c.name as "campaignName", c.subject,
-        c.total_recipients as "totalRecipients", s.name as "segmentName", c.audience_type as "audienceType"
-      from campaigns c left join segments s on s.id = c.segment_id
-      where c.project_id = ${projectId} and c.status = 'SCHEDULED'
-        and c.scheduled_for <= ${until.toISOString()}::timestamptz
-      order by c.scheduled_for, c.id limit ${limit}`),
+    db.em.find(
+      Campaign,
+      { projectId, status: CampaignStatus.SCHEDULED, scheduledFor: { $lte: until } },
+      { orderBy: { scheduledFor: 'asc', id: 'asc' }, limit },
+    ),
     upcomingMails(db, projectId, until, limit),
   ]);
+  const segmentIds = campaigns.flatMap(({ segmentId }) => segmentId ?? []);
+  const segments = await db.em.find(Segment, { projectId, id: { $in: segmentIds } });
+  const segmentNames = new Map(segments.map(({ id, name }) => [id, name]));
   const activities = [
     ...campaigns.map(
-      ({ id, at, ...metadata }): ActivityItem => ({
+      ({ id, scheduledFor, name: campaignName, subject, totalRecipients, segmentId, audienceType }): ActivityItem => ({
         id: `campaign_${id}_scheduled`,
         type: 'campaign.scheduled',
-        timestamp: isoInstant(at),
-        metadata,
+        timestamp: scheduledFor?.toISOString() ?? '',
+        metadata: {
+          ...{ campaignName, subject, totalRecipients, audienceType },
+          segmentName: segmentNames.get(segmentId ?? '') ?? null,
+        },
       }),
     ),
     ...mails.map(

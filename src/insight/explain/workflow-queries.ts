@@ -1,3 +1,4 @@
+import { AutomationRun, AutomationSwitch, AutomationVersion } from '../../automations/entity.ts';
 import { isoText } from '../../store/columns.ts';
 import { type Database, raw, sql } from '../../store/sql.ts';
 
@@ -62,11 +63,12 @@ export async function wasEnabled(
   automationId: string,
   at: string,
 ): Promise<{ enabled: boolean; at: string } | null> {
-  return db.row(sql`
-    select enabled, ${iso('at')} as at from automation_switches
-    where automation_id = ${automationId}
-      and (automation_switches.at < ${at}::timestamptz or automation_switches.at = ${at}::timestamptz and not enabled)
-    order by automation_switches.at desc, id desc limit 1`);
+  const last = await db.em.findOne(
+    AutomationSwitch,
+    { automationId, $or: [{ at: { $lt: new Date(at) } }, { at: new Date(at), enabled: false }] },
+    { orderBy: { at: 'desc', id: 'desc' } },
+  );
+  return last && { enabled: last.enabled, at: last.at.toISOString() };
 }
 
 /** An execution of a workflow for a contact. */
@@ -83,20 +85,27 @@ export interface RunFacts {
  * The execution that an event started, or without one the newest that began up to an instant; with `isActive` the newest that was under
  * way then.
  */
-export function runFacts(
+export async function runFacts(
   db: Database,
   automationId: string,
   contactId: string,
   { eventId, at, isActive = false }: { eventId: string | null; at: string; isActive?: boolean },
 ): Promise<RunFacts | null> {
-  return db.row(sql`
-    select r.id, r.status, r.exit_reason as "exitReason", ${iso('r.started_at')} as "startedAt",
-      ${iso('r.completed_at')} as "completedAt", v.version
-    from automation_runs r join automation_versions v on v.id = r.version_id
-    where r.automation_id = ${automationId} and r.contact_id = ${contactId}
-      and case when ${eventId}::uuid is null then r.started_at <= ${at}::timestamptz else r.source_event_id = ${eventId}::uuid end
-      and (not ${isActive}::boolean or r.completed_at is null or r.completed_at > ${at}::timestamptz)
-    order by r.started_at desc, r.id desc limit 1`);
+  const instant = new Date(at);
+  const began = eventId === null ? { startedAt: { $lte: instant } } : { sourceEventId: eventId };
+  const active = isActive ? { $or: [{ completedAt: null }, { completedAt: { $gt: instant } }] } : {};
+  const run = await db.em.findOne(
+    AutomationRun,
+    { automationId, contactId, ...began, ...active },
+    { orderBy: { startedAt: 'desc', id: 'desc' } },
+  );
+  if (run === null) return null;
+  const { version } = await db.em.findOneOrFail(AutomationVersion, run.versionId, { fields: ['version'] });
+  const { id, status, exitReason = null, startedAt, completedAt } = run;
+  return {
+    ...{ id, status, exitReason, version },
+    ...{ startedAt: startedAt.toISOString(), completedAt: completedAt?.toISOString() ?? null },
+  };
 }
 
 /** A step that an execution took. */

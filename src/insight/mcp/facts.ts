@@ -1,10 +1,15 @@
 import type { OperationId } from '@fernpost/sdk';
+import { LockMode } from '@mikro-orm/core';
 import * as v from 'valibot';
+import { Campaign } from '../../campaigns/entity.ts';
 import type { Correction } from '../../campaigns/schema.ts';
+import { Contact } from '../../contacts/entity.ts';
 import { hashed, launchFacts, type ReviewFacts } from '../../launches/review/findings.ts';
 import { countCorrection } from '../../launches/revisions/correct.ts';
 import { field, Instant, Integer, nameSchemas, Uuid } from '../../lib/validation/fields.ts';
-import { type Database, raw, sql } from '../../store/sql.ts';
+import { Project } from '../../projects/queries.ts';
+import { type Database, sql } from '../../store/sql.ts';
+import { Template } from '../../templates/queries.ts';
 
 /** A plan that waits for a member of the project. */
 export const WaitingPlan = v.object({
@@ -28,7 +33,8 @@ interface Planned {
   input: { path?: Record<string, string>; body?: unknown };
 }
 
-const content = raw('t.id, t.subject, t.body, t.document, t."from", t.from_name, t.reply_to, t.type, t.revision');
+// Locked against changes, and kept from the plan's own work, which reads the same rows by this entity manager.
+const shared = { lockMode: LockMode.PESSIMISTIC_READ, disableIdentityMap: true } as const;
 
 /**
  * Everything that the sentence of a plan stands for, each by a hash: content, sender, audience and graph as they are now. What it
@@ -42,8 +48,7 @@ export async function planFacts(
   now: Date,
 ): Promise<ReviewFacts> {
   const given = (body ?? {}) as { template?: string; contactId?: string; executionIds?: string[] };
-  const project = await tx.row(sql`
-    select name, tracking, language, escape_contact_data from projects where id = ${projectId} for share`);
+  const project = await projectFacts(tx, projectId);
   switch (action) {
     case 'send_email': {
       const sent = given.template === undefined ? {} : { templates: await templates(tx, projectId, [given.template]) };
@@ -61,11 +66,7 @@ export async function planFacts(
       return { ...(await launchFacts(tx, projectId, path.id ?? '', now)), ...hashed({ counted }) };
     }
     case 'pause_campaign':
-      return hashed({
-        campaign: await tx.row(sql`
-          select name, subject, body, status, content_version, send_seq from campaigns
-          where project_id = ${projectId} and id = ${path.id} for share`),
-      });
+      return hashed({ campaign: await campaignFacts(tx, projectId, path.id ?? '') });
     case 'resend_email':
       return hashed({
         project,
@@ -78,8 +79,7 @@ export async function planFacts(
       return hashed({
         project,
         ...(await workflow(tx, projectId, path.id ?? '', [])),
-        contact: await tx.row(sql`
-          select email, subscribed, data from contacts where project_id = ${projectId} and id = ${given.contactId} for share`),
+        contact: await contactFacts(tx, projectId, given.contactId ?? ''),
       });
     case 'retry_runs':
       return hashed({ project, ...(await workflow(tx, projectId, path.id ?? '', given.executionIds ?? [])) });
@@ -92,10 +92,39 @@ export async function planFacts(
   }
 }
 
-function templates(tx: Database, projectId: string, ids: readonly string[]): Promise<object[]> {
-  return tx.rows(
-    sql`select ${content} from templates t where t.project_id = ${projectId} and t.id = any(${ids}::uuid[]) order by t.id for share`,
-  );
+async function projectFacts(tx: Database, id: string) {
+  const project = await tx.em.findOne(Project, { id }, shared);
+  if (project === null) return null;
+  const { name, tracking, language, escapeContactData: escape_contact_data } = project;
+  return { name, tracking, language, escape_contact_data };
+}
+
+async function campaignFacts(tx: Database, projectId: string, id: string) {
+  const campaign = await tx.em.findOne(Campaign, { projectId, id }, shared);
+  if (campaign === null) return null;
+  const { name, subject, body, status, contentVersion: content_version, sendSeq: send_seq } = campaign;
+  return { name, subject, body, status, content_version, send_seq };
+}
+
+async function contactFacts(tx: Database, projectId: string, id: string) {
+  const contact = await tx.em.findOne(Contact, { projectId, id }, shared);
+  return contact && { email: contact.email, subscribed: contact.subscribed, data: contact.data };
+}
+
+async function templates(tx: Database, projectId: string, ids: readonly string[]): Promise<object[]> {
+  const byId = { ...shared, orderBy: { id: 'asc' } } as const;
+  const found = await tx.em.find(Template, { projectId, id: { $in: [...ids] } }, byId);
+  return found.map(({ id, subject, body, document = null, from, fromName = null, replyTo = null, type, revision }) => ({
+    id,
+    subject,
+    body,
+    document,
+    from,
+    from_name: fromName,
+    reply_to: replyTo,
+    type,
+    revision,
+  }));
 }
 
 /** A workflow with its graph, the templates that its steps send, and the runs that the plan names. */

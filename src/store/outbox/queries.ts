@@ -1,5 +1,6 @@
 import type { Command } from '../../../temporal/commands.ts';
 import { newId } from '../../lib/ids.ts';
+import { removePast } from '../columns.ts';
 import { type Database, type Query, raw, sql } from '../sql.ts';
 
 /** The channel on which a commit with new outbox rows wakes the relays. */
@@ -138,9 +139,7 @@ export async function putBack(db: Database, rows: readonly PutBack[]): Promise<v
 
 /** Removes up to `limit` rows that were done more than `hours` ago; answers how many. */
 export function removeDone(db: Database, hours: number, limit: number): Promise<number> {
-  return db.count(sql`
-    delete from outbox where id in (
-      select id from outbox where done_at < now() - make_interval(hours => ${hours}) limit ${limit})`);
+  return removePast(db, 'outbox', 'done_at', limit, `${hours} hours`);
 }
 
 /**
