@@ -195,7 +195,7 @@ async function holdLimit(
     counted as (
       update campaigns set failed_count = failed_count + (select count(*) from refused)
       where id = ${campaignId} and send_seq = ${sendSeq} returning id)`;
-  const events = failedEvents('refused', sql`(select count(*) from counted) >= 0`);
+  const events = failedEvents('refused', 'counted');
   await tx.count(recordingEvents({ given, events }));
 }
 

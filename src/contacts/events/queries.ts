@@ -37,7 +37,7 @@ export function eventData(alias: string): string {
  * Builds an event of a campaign, which is one of its project, from the row of `campaigns` that the alias names: webhook endpoints get it in the
  * order of all events. It has no contact, so nobody enters a workflow or a segment by it. `more` is further data: jsonb.
  */
-export function campaignEvent(alias: string, name: Query, more?: Query): Query {
+export function campaignEvent(alias: string, name: Query | string, more?: Query): Query {
   const data =
     raw(`jsonb_build_object('campaignId', ${alias}.id, 'campaignName', ${alias}.name, 'recipients', ${alias}.total_recipients,
     'sent', ${alias}.sent_count, 'skipped', ${alias}.skipped_count, 'failed', ${alias}.failed_count)`);

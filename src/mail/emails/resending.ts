@@ -65,7 +65,8 @@ async function queueAgain(tx: Database, projectId: string, id: string, newId: st
         select from contacts c where c.id = contact_id for key share) contact on true
       where id = ${id} and project_id = ${projectId}`,
     queue: {
-      bytes: sql`(select coalesce((select f.bytes from failed_attachments f where f.email_id = e.id),
+      bytes: sql`(
+        select coalesce((select f.bytes from failed_attachments f where f.email_id = e.id),
           octet_length(render ->> 'subject') + octet_length(render ->> 'body')
           + coalesce(octet_length(render ->> 'text'), 0) + coalesce(octet_length((render -> 'data')::text), 0))
         from emails e where e.id = ${id})`,

@@ -154,7 +154,7 @@ async function hold(db: Database, provider: string, ms: number): Promise<void> {
       returning h.provider, h.reason, before.held_until is null as begins)`;
   const why = sql`jsonb_build_object('provider', held.provider, 'reason', held.reason)`;
   const events = sql`
-    select ${campaignEvent('c', sql`'campaign.held'`, why)} from held join campaigns c on held.begins
+    select ${campaignEvent('c', 'campaign.held', why)} from held join campaigns c on held.begins
     where c.status = 'SENDING' and c.paused_at is null`;
   await db.count(recordingEvents({ given, events }));
 }

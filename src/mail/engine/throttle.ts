@@ -1,4 +1,4 @@
-import { type Database, type Query, sql } from '../../store/sql.ts';
+import { type Database, type Query, raw, sql } from '../../store/sql.ts';
 
 /**
  * The bucket of tokens that a project's mail takes one of each, refilled by the database's clock, as the CTEs `rate_limit` (no
@@ -7,7 +7,7 @@ import { type Database, type Query, sql } from '../../store/sql.ts';
  * a project's own `send_rate` can only be lower. `lock: false` only reads; with `when`, a condition, the bucket is left alone
  * unless it holds.
  */
-export function bucketCtes(projectId: string, rate: number, { lock = true, when = sql`true` } = {}): Query {
+export function bucketCtes(projectId: string, rate: number, { lock = true, when = raw('true') } = {}): Query {
   return sql`
   rate_limit as (
     select rate, greatest(1, 2 * rate) as burst from (
@@ -16,7 +16,7 @@ export function bucketCtes(projectId: string, rate: number, { lock = true, when 
     where rate is not null),
   held as (
     select id, tokens, refilled_at, clock_timestamp() as at from send_buckets
-    where id = ${projectId}::uuid and exists (select from rate_limit) and ${when} ${lock ? sql`for update` : sql``}),
+    where id = ${projectId}::uuid and exists (select from rate_limit) and ${when} ${raw(lock ? 'for update' : '')}),
   bucket as (
     select h.id, h.at, p.rate, p.burst,
       least(p.burst, h.tokens + p.rate * greatest(0, extract(epoch from h.at - h.refilled_at))) as available

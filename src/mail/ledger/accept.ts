@@ -21,7 +21,7 @@ export interface NewMails {
 
 interface Queue {
   /** Bytes that a mail takes in memory, by the row `a` of `accepted` and the columns of `beside`. */
-  bytes: Query;
+  bytes: Query | number;
   /** A join that `bytes` reads. */
   beside?: Query;
   /** When it is sent; now when absent. */
@@ -48,14 +48,13 @@ export function acceptingMail({ projectId, columns, rows, onConflict, queue, tag
     counted as (${countingMail(projectId, 'accepted')})`;
 }
 
-const nothing = sql``;
+const nothing = raw('');
 
-function queued(projectId: string, { bytes, beside, due }: Queue): Query {
-  const place = due === undefined ? sql`now(), now()` : sql`${due}, ${due}`;
+function queued(projectId: string, { bytes, beside = nothing, due = raw('now()') }: Queue): Query {
   return sql`
     queued as (
       insert into email_queue (email_id, project_id, bytes, due_at, created_at)
-      select a.id, ${projectId}::uuid, ${bytes}, ${place} from accepted a ${beside ?? nothing} where a.status = 'PENDING'),`;
+      select a.id, ${projectId}::uuid, ${bytes}::integer, ${due}, ${due} from accepted a ${beside} where a.status = 'PENDING'),`;
 }
 
 function tagged(projectId: string, tags: Query): Query {

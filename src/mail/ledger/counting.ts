@@ -82,8 +82,8 @@ export function failedEvent(row: string, sourceSubject = `${row}.source_subject`
 
 /**
  * The events of mail that waited and is FAILED now: `rows` names a CTE with `endedColumns`. A mail that the provider has taken by then is
- * reported by its webhook. `after` is what they come after, a condition.
+ * reported by its webhook. `after` names a CTE that changes what has to be locked before.
  */
-export function failedEvents(rows: string, after: Query): Query {
-  return sql`select ${failedEvent('f')} from ${raw(rows)} f where f.message_id is null and ${after}`;
+export function failedEvents(rows: string, after: string): Query {
+  return sql`select ${failedEvent('f')} from ${raw(rows)} f where f.message_id is null and (select count(*) from ${raw(after)}) >= 0`;
 }

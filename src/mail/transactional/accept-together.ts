@@ -1,7 +1,7 @@
 import { contactDataText } from '../../contacts/limits.ts';
 import { contactsWritten, writingAs } from '../../contacts/write.ts';
 import { groupCalls } from '../../store/postgres/grouped.ts';
-import { type Database, sql } from '../../store/sql.ts';
+import { type Database, raw, sql } from '../../store/sql.ts';
 import { acceptingMail } from '../ledger/accept.ts';
 import { type AcceptedEmail, contactsOf, type SendFacts, type SendRecipient } from './queries.ts';
 
@@ -62,7 +62,7 @@ const acceptGroup = groupCalls<AcceptCall, AcceptedEmail, Database>(async (db, p
         i.headers, i.attachments, 'TRANSACTIONAL', i.message_class, i.template_id, i.tracking, i.simulated,
         case when i.suppression is null then 'PENDING' else 'SUPPRESSED' end, i.suppression
       from item i join contact c using (email)`,
-    queue: { bytes: sql`i.bytes`, beside: sql`join item i on i.email_id = a.id` },
+    queue: { bytes: raw('i.bytes'), beside: sql`join item i on i.email_id = a.id` },
   });
   const rows = await db.rows<AcceptedEmail>(sql`
     with item as materialized (

@@ -3,6 +3,7 @@ import { withinDataLimits } from '../../contacts/limits.ts';
 import type { SuppressionMatch } from '../../contacts/suppressions/schema.ts';
 import { type ContactRow, contactsWritten, writingAs } from '../../contacts/write.ts';
 import type { JsonObjectValue } from '../../lib/contact-data.ts';
+import { lockName } from '../../store/columns.ts';
 import { type Database, type Query, sql } from '../../store/sql.ts';
 import type { TemplateType } from '../../templates/queries.ts';
 import type { SendTime } from '../emails/schedule.ts';
@@ -65,8 +66,12 @@ export function acceptEmails(
   recipients: readonly SendRecipient[],
   facts: SendFacts,
 ): Promise<AcceptedEmail[]> {
-  const accepting = acceptance(db, projectId, recipients, facts, sql`true`);
-  return withinDataLimits(db.rows<AcceptedEmail>(sql`with ${accepting} select ${columns} from accepted`));
+  return withinDataLimits(
+    db.rows<AcceptedEmail>(sql`
+      with let_in as (select),
+      ${acceptance(db, projectId, recipients, facts)}
+      select ${columns} from accepted`),
+  );
 }
 
 /**
@@ -81,11 +86,11 @@ export async function acceptWithin(
   gate: UsageGate,
 ): Promise<AcceptedEmail[] | null> {
   const wanted = recipients.filter(({ suppression }) => suppression === null).length;
-  // Quota is taken before anything else; without it nobody is a recipient.
+  // Quota is taken before anything else.
   const query = sql`
-    with reserved as (${reserveWhole(projectId, gate, wanted)}),
-    ${acceptance(db, projectId, recipients, facts, sql`exists (select from reserved)`)}
-    select exists (select from reserved) as "letIn", ${columns} from (values (1)) as one left join accepted on true`;
+    with let_in as (${reserveWhole(projectId, gate, wanted)}),
+    ${acceptance(db, projectId, recipients, facts)}
+    select exists (select from let_in) as "letIn", ${columns} from (values (1)) as one left join accepted on true`;
   const rows = await withinDataLimits(db.rows<AcceptedEmail & { letIn: boolean }>(query));
   if (rows[0]?.letIn !== true) return null;
   return rows.filter(({ emailId }) => emailId !== null);
@@ -98,24 +103,17 @@ const mailColumns = `id, project_id, contact_id, to_address, to_name, "from", fr
 
 // One statement, because a request to send is the hottest write of the service: contacts, the events of flipped
 // subscriptions, the ledger rows and their places in the queue stand or fall together without a transaction around them.
-function acceptance(
-  db: Database,
-  projectId: string,
-  recipients: readonly SendRecipient[],
-  facts: SendFacts,
-  isLetIn: Query,
-): Query {
+// Without a row of `let_in`, which the statement begins with, nobody is a recipient.
+function acceptance(db: Database, projectId: string, recipients: readonly SendRecipient[], facts: SendFacts): Query {
   const { from, fromName, replyTo, subject, body, variables, headers, attachments } = facts;
-  const project = sql`${projectId}::uuid`;
   const [scheduledFor, heldUntil] = [facts.schedule.scheduledFor, facts.schedule.heldUntil].map(
     (at) => at?.toISOString() ?? null,
   );
-  const due = sql`coalesce(${scheduledFor}::timestamptz, ${heldUntil}::timestamptz, now())`;
   const accepting = acceptingMail({
     projectId,
     columns: mailColumns,
     rows: sql`
-      select r.email_id, ${project}, c.id, c.email, r.to_name, ${from}, ${fromName}, ${replyTo},
+      select r.email_id, ${projectId}::uuid, c.id, c.email, r.to_name, ${from}, ${fromName}, ${replyTo},
         jsonb_build_object('subject', ${subject}::text, 'body', ${body}::text, 'data', ${JSON.stringify(variables)}::jsonb,
           'contact', c.data, 'subscribed', c.subscribed)
           || ${JSON.stringify({ text: facts.text ?? undefined, isLiteral: facts.isLiteral || undefined })}::jsonb,
@@ -124,7 +122,10 @@ function acceptance(
         case when r.suppression is null then 'PENDING' else 'SUPPRESSED' end, r.suppression,
         ${scheduledFor}::timestamptz, ${heldUntil}::timestamptz
       from recipient r join contact c using (email)`,
-    queue: { bytes: sql`(select bytes from recipient limit 1)`, due },
+    queue: {
+      bytes: recipients[0]?.bytes ?? 0,
+      due: sql`coalesce(${scheduledFor}::timestamptz, ${heldUntil}::timestamptz, now())`,
+    },
     tags: facts.tags && sql`select key as name, value from jsonb_each_text(${JSON.stringify(facts.tags)}::jsonb)`,
   });
   const written = contactsWritten(projectId, contactsOf(recipients, facts), {
@@ -133,9 +134,9 @@ function acceptance(
   });
   return sql`recipient as (
       select * from jsonb_to_recordset(${JSON.stringify(recipients)}::jsonb)
-        as r (email text, email_id uuid, to_name text, simulated boolean, bytes int, suppression jsonb)),
+        as r (email text, email_id uuid, to_name text, simulated boolean, suppression jsonb)),
     contact as materialized (
-      select w.id, w.email, w.subscribed, w.data from (select where ${isLetIn}) let_in, ${written} w),
+      select w.id, w.email, w.subscribed, w.data from (select where exists (select from let_in)) once, ${written} w),
     ${accepting}`;
 }
 
@@ -156,9 +157,7 @@ export function contactsOf(
 
 /** Bytes of mail with attachments that a project has scheduled. Others that ask wait until the transaction has ended. */
 export async function scheduledBytes(tx: Database, projectId: string): Promise<number> {
-  await tx.row(
-    sql`select 1 as locked from pg_advisory_xact_lock(hashtextextended(${`scheduled mail ${projectId}`}, 0))`,
-  );
+  await lockName(tx, `scheduled mail ${projectId}`);
   const row = await tx.row<{ bytes: number }>(sql`
     select coalesce(sum(q.bytes), 0)::float8 as bytes from email_queue q join emails e on e.id = q.email_id
     where q.project_id = ${projectId} and q.claim_id is null and q.due_at > now() and e.attachments is not null`);
