@@ -79,5 +79,4 @@ export const slowTests = [
   'test/api/core/hostile-bodies.test.ts',
   'test/workflows/campaign-schedule.test.ts',
   'test/workflows/automation-run.test.ts',
-  'test/unit/content-limits.test.ts',
 ];
