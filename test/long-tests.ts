@@ -18,19 +18,17 @@ export const browserTests = readdirSync(fileURLToPath(new URL('browser', import.
 
 /** Other files that take too long for `npm test`, the longest first. `npm run test:soak` runs them and those above, and CI does. */
 export const longTests = [
+  'test/e2e/clients.test.ts',
   'test/api/core/idempotency-kills.test.ts',
-  'test/e2e/apps.test.ts',
   'test/api/core/openapi-clients.test.ts',
   'test/workflows/temporal-store.test.ts',
   'test/start/guides.test.ts',
   'test/e2e/erasure-killed.test.ts',
   'test/e2e/drill.test.ts',
-  'test/e2e/downloads.test.ts',
   'test/api/clients/cli-work.test.ts',
   'test/start/npm-start.test.ts',
   'test/e2e/webhook-soak.test.ts',
   'test/workflows/automation-run-crowd.test.ts',
-  'test/e2e/examples.test.ts',
   'test/e2e/upgrade.test.ts',
   'test/browser/awkward-texts.test.ts',
   'test/e2e/campaign-worker-kills.test.ts',

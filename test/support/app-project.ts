@@ -7,13 +7,13 @@ import { freePorts } from '@fernpost/local-stack';
 import type { TestContext } from 'vitest';
 import { eventually } from '../../tools/local-stack/test/fakes.ts';
 import { fetched } from './fetched.ts';
-import { aPlace, startIn } from './npm-start.ts';
+import { aPlace, type Place, type Run, startIn } from './npm-start.ts';
 
 const run = promisify(execFile);
 const quiet = ['--no-audit', '--no-fund'];
 
-/** An empty project of npm outside of this one, for apps, and a whole service as `npm start` runs it, from which they get their clients. */
-export interface AppProject extends AsyncDisposable {
+/** An empty project of npm outside of this one, for apps that get their clients from the service. */
+export interface AppProject extends Disposable {
   folder: string;
   baseUrl: string;
   sandboxUrl: string;
@@ -31,16 +31,29 @@ export interface AppProject extends AsyncDisposable {
   ): Promise<{ stdout: string; stderr: string }>;
 }
 
-/** Starts the service, and makes the project. */
-export async function anAppProject(): Promise<AppProject> {
+let service: { place: Place; run: Run } | undefined;
+
+/** Starts the whole service as `npm start` runs it, for the projects of a test file, and waits until it hands out its clients. */
+export async function startService(): Promise<void> {
   const place = await aPlace();
+  service = { place, run: startIn(place) };
+  await service.run.untilReady();
+  await eventually(async () => (await fetch(`${place.baseUrl}/downloads/`)).ok, 60_000);
+}
+
+/** Stops what `startService` started, and removes its data. */
+export async function stopService(): Promise<void> {
+  await service?.run[Symbol.asyncDispose]();
+  service?.place[Symbol.dispose]();
+}
+
+/** Makes a project beside the service that runs. */
+export async function anAppProject(): Promise<AppProject> {
+  if (service === undefined) throw new Error('no service has been started for the project');
+  const { baseUrl, sandboxUrl, dataDir, env: settings } = service.place;
   const [webhookPort = 0] = await freePorts(1);
-  const service = startIn(place);
   const folder = mkdtempSync(join(tmpdir(), 'fernpost-apps-'));
   writeFileSync(join(folder, 'package.json'), JSON.stringify({ private: true, type: 'module' }));
-  await service.untilReady();
-  const { baseUrl, sandboxUrl, dataDir } = place;
-  await eventually(async () => (await fetch(`${baseUrl}/downloads/`)).ok, 60_000);
   const file = join(dataDir, 'first-project.json');
   const { secretKey, publicKey } = JSON.parse(readFileSync(file, 'utf8')) as { secretKey: string; publicKey: string };
   const env = {
@@ -49,7 +62,7 @@ export async function anAppProject(): Promise<AppProject> {
     FIRST_PROJECT: file,
     FERNPOST_URL: baseUrl,
     SANDBOX_URL: sandboxUrl,
-    SMTP_PORT: place.env.SMTP_IN_PORT ?? '',
+    SMTP_PORT: settings.SMTP_IN_PORT ?? '',
     WEBHOOK_PORT: String(webhookPort),
     SECRET_KEY: secretKey,
     PUBLIC_KEY: publicKey,
@@ -71,10 +84,6 @@ export async function anAppProject(): Promise<AppProject> {
       return installation;
     },
     run: (program, args, more = {}) => run(program, [...args], { cwd: folder, env: { ...env, ...more } }),
-    async [Symbol.asyncDispose]() {
-      await service[Symbol.asyncDispose]();
-      place[Symbol.dispose]();
-      rmSync(folder, { recursive: true });
-    },
+    [Symbol.dispose]: () => rmSync(folder, { recursive: true }),
   };
 }

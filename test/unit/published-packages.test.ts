@@ -20,7 +20,7 @@ import { rolldown } from 'rolldown';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { buildDownloads, unpack } from '../support/published.ts';
 
-// What the service hands out below /downloads, and `npm publish` would upload. `test/e2e/downloads.test.ts` installs and uses it.
+// What the service hands out below /downloads, and `npm publish` would upload. `test/e2e/downloads.ts` installs and uses it.
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
 const run = promisify(execFile);

@@ -22,8 +22,8 @@ beforeAll(async () => {
   inbox = new SandboxInbox(project.sandboxUrl);
   for (const name of ['hono', 'python-worker', 'cms-smtp'])
     cpSync(join(examples, name), join(project.folder, name), { recursive: true });
-}, 5 * minutes);
-afterAll(() => project?.[Symbol.asyncDispose]());
+});
+afterAll(() => project?.[Symbol.dispose]());
 
 /** What the examples need, in the versions that they name. */
 function installed(context: TestContext): Promise<void> {

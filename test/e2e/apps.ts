@@ -18,8 +18,8 @@ let project: AppProject;
 beforeAll(async () => {
   project = await anAppProject();
   cpSync(apps, project.folder, { recursive: true });
-}, 5 * minutes);
-afterAll(() => project?.[Symbol.asyncDispose]());
+});
+afterAll(() => project?.[Symbol.dispose]());
 
 function installed(context: TestContext): Promise<void> {
   const others = ['@modelcontextprotocol/sdk', 'nodemailer', 'typescript', '@types/node'].map(
