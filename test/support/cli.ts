@@ -20,10 +20,12 @@ export interface Cli {
   json(options: readonly string[]): Promise<any>;
 }
 
-/** @param env beside PATH; read at each start, so that it may be filled in before the first */
+/** @param env beside PATH and the folder of what has been compiled; read at each start, so that it may be filled in before the first */
 export function cli(env: () => Record<string, string>): Cli {
+  // Without what has been compiled before, each start takes three times the processor time.
+  const { PATH, NODE_COMPILE_CACHE } = process.env;
   const start: Cli['start'] = (options, changes = {}) =>
-    spawn(process.execPath, [cliProgram, ...options], { env: { PATH: process.env.PATH, ...env(), ...changes } });
+    spawn(process.execPath, [cliProgram, ...options], { env: { PATH, NODE_COMPILE_CACHE, ...env(), ...changes } });
   const run: Cli['run'] = async (options, { env: changes = {}, input = '' } = {}) => {
     const child = start(options, changes);
     child.stdin?.end(input);
