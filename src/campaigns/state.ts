@@ -132,7 +132,8 @@ export async function unscheduleSend(
   const given = sql`
     moved as (
       update campaigns set status = 'DRAFT', scheduled_for = null, audit_note = ${note}, updated_at = now()
-      where id = ${id} and send_seq = ${sendSeq} and status = 'SCHEDULED' returning *, 'campaign.cancelled' as event),
+      where id = ${id} and send_seq = ${sendSeq} and status = 'SCHEDULED'
+      returning *, case when audit_note is null then 'campaign.cancelled' end as event),
     closed as (
       update campaign_sends s set closed = true, updated_at = now()
       from moved m where s.campaign_id = m.id and s.send_seq = m.send_seq)`;
@@ -142,8 +143,8 @@ export async function unscheduleSend(
     data: sql`jsonb_build_object('campaignId', id, 'campaignName', name, 'reason', audit_note)`,
   });
   const events = sql`
-    select ${campaignEvent('m', raw('m.event'))} from moved m where audit_note is null
-    union all select ${reverted} from moved where audit_note is not null`;
+    select ${campaignEvent('m', raw('m.event'))} from moved m where event is not null
+    union all select ${reverted} from moved where event is null`;
   return (await db.count(recordingEvents({ given, events, result: sql`select 1 from moved` }))) > 0;
 }
 
