@@ -1,6 +1,7 @@
 import type { OperationId } from '@fernpost/sdk';
 import { LockMode } from '@mikro-orm/core';
 import * as v from 'valibot';
+import { AutomationStep, AutomationTransition } from '../../automations/entity.ts';
 import { Campaign } from '../../campaigns/entity.ts';
 import type { Correction } from '../../campaigns/schema.ts';
 import { Contact } from '../../contacts/entity.ts';
@@ -132,13 +133,7 @@ async function workflow(tx: Database, projectId: string, id: string, runIds: rea
   const automation = await tx.row(sql`
     select name, enabled, trigger_type, trigger_config, allow_reentry, revision from automations
       where project_id = ${projectId} and id = ${id} for no key update`);
-  const steps = await tx.rows<{ templateId: string | null }>(sql`
-    select s.id, s.type, s.name, s.config, s.template_id as "templateId" from automation_steps s join automations a on a.id = s.automation_id
-      where a.project_id = ${projectId} and s.automation_id = ${id} order by s.id`);
-  const paths = await tx.rows(sql`
-    select t.from_step_id, t.to_step_id, t.branch, t.wait_outcome, t.priority from automation_transitions t
-      join automations a on a.id = t.automation_id
-      where a.project_id = ${projectId} and t.automation_id = ${id} order by t.id`);
+  const { steps, paths } = automation === null ? { steps: [], paths: [] } : await graphFacts(tx, id);
   const runs = await tx.rows<{ versionTemplates: string[] }>(sql`
     select r.id, r.status, r.current_step_id, r.version_id, r.exit_reason, r.context, c.email,
         array(select node ->> 'templateId' from jsonb_array_elements(v.graph -> 'steps') node
@@ -152,4 +147,21 @@ async function workflow(tx: Database, projectId: string, id: string, runIds: rea
     [...new Set(used)].filter((each) => each !== ''),
   );
   return { workflow: automation, steps, paths, runs, templates: sent };
+}
+
+/** The graph of a workflow, which is locked. */
+async function graphFacts(tx: Database, automationId: string) {
+  const byId = { orderBy: { id: 'asc' }, disableIdentityMap: true } as const;
+  const steps = await tx.em.find(AutomationStep, { automationId }, byId);
+  const paths = await tx.em.find(AutomationTransition, { automationId }, byId);
+  return {
+    steps: steps.map(({ id, type, name, config, templateId = null }) => ({ id, type, name, config, templateId })),
+    paths: paths.map(({ fromStepId, toStepId, branch = null, waitOutcome = null, priority }) => ({
+      from_step_id: fromStepId,
+      to_step_id: toStepId,
+      branch,
+      wait_outcome: waitOutcome,
+      priority,
+    })),
+  };
 }
