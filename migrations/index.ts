@@ -85,6 +85,7 @@ import { Migration20261124131000_counted_changes } from './Migration202611241310
 import { Migration20261124132000_counted_runs } from './Migration20261124132000_counted_runs.ts';
 import { Migration20261124133000_limited_changes } from './Migration20261124133000_limited_changes.ts';
 import { Migration20261124140000_settle_mail } from './Migration20261124140000_settle_mail.ts';
+import { Migration20261124190000_limited_mail } from './Migration20261124190000_limited_mail.ts';
 
 /** Every migration in the order it runs. A released one is never edited; a change of the schema is a new one. Functions have files of their own. */
 export const migrations = [
@@ -202,4 +203,5 @@ export const migrations = [
     class: Migration20261124140000_settle_mail,
     isExclusive: true,
   },
+  { name: 'Migration20261124190000_limited_mail', class: Migration20261124190000_limited_mail },
 ];

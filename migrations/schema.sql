@@ -847,6 +847,7 @@ create index email_tags_value on email_tags using btree (project_id, name, value
 -- status; `emails_opened`, `_clicked`, `_bounced` and `_complained` the activity feed and conditions of segments; `emails_suppressed` the list of
 -- suppressed mail and its counts; `emails_contact` what one contact got; `emails_campaign` the recipients of a send, each once; `emails_step` the mail of a
 -- step, sent once; `emails_template` the mail of a template. `sent_at` and `delivered_at` are in none, so that settling stays within its page.
+-- `limited_by` is the key whose limits hold for what the mail starts.
 create table emails (
   id uuid not null,
   project_id uuid not null,
@@ -889,6 +890,7 @@ create table emails (
   scheduled_for timestamp(3) with time zone,
   held_until timestamp(3) with time zone,
   content_version integer,
+  limited_by uuid,
   constraint emails_pkey primary key (id),
   constraint emails_message_class_check check ((message_class = any (array['TRANSACTIONAL'::text, 'MARKETING'::text, 'HEADLESS'::text]))),
   constraint emails_source_type_check check ((source_type = any (array['TRANSACTIONAL'::text, 'CAMPAIGN'::text, 'WORKFLOW'::text, 'INBOUND'::text]))),
@@ -2083,7 +2085,7 @@ begin
       and e.sent_at is null
       and (v.outcome = 'SENT' and not (e.status = 'FAILED' and e.message_id is null)
         or e.status in ('PENDING', 'SENDING') and (not is_queued or e.id = any (held_ids)))
-    returning e.id, e.project_id, e.contact_id, e.source_type, e.message_class, e.created_at, e.sent_at, e.bounced_at, e.simulated,
+    returning e.id, e.project_id, e.contact_id, e.source_type, e.message_class, e.created_at, e.sent_at, e.bounced_at, e.simulated, e.limited_by,
       v.outcome, v.flip_id, v.event_id,
       v.outcome = 'FAILED' and coalesce(e.reason ->> 'code' in ('unsubscribed', 'campaign_cancelled', 'left_audience', 'left_out_at_review'),
         false) as is_left_out,
@@ -2118,11 +2120,11 @@ begin
   flipped as materialized (
     select w.id
     from (
-      select project_id, jsonb_agg(jsonb_build_object('id', contact_id, 'subscribed', false,
+      select project_id, limited_by, jsonb_agg(jsonb_build_object('id', contact_id, 'subscribed', false,
         'flipId', flip_id, 'flipEmailId', id, 'flipData', jsonb_build_object('reason', 'bounce'))) as rows
-      from (select distinct on (contact_id) contact_id, id, project_id, flip_id from settled where outcome = 'BOUNCED') s
-      where (select count(*) from usage_moved) >= 0 group by project_id) b,
-    write_contacts(project => b.project_id, given => b.rows, cause => '{"type": "report"}', limited_by => null,
+      from (select distinct on (contact_id) contact_id, id, project_id, flip_id, limited_by from settled where outcome = 'BOUNCED') s
+      where (select count(*) from usage_moved) >= 0 group by project_id, limited_by) b,
+    write_contacts(project => b.project_id, given => b.rows, cause => '{"type": "report"}', limited_by => b.limited_by,
       subscribed_when_new => null, waits => true, restores => false) w),
   tally as (
     select (count(*) filter (where outcome = 'SENT'))::int as sent, (count(*) filter (where is_left_out))::int as skipped,
@@ -2144,12 +2146,12 @@ begin
     group by 3 order by 3
     on conflict (campaign_id, send_seq, hour) do update set sent = h.sent + excluded.sent, bounced = h.bounced + excluded.bounced)
   select t.sent, t.skipped, t.failed, array(
-    select row(id, project_id, contact_id, id, 'email.sent', null, sent_at, null)::new_event from settled where outcome = 'SENT'
+    select row(id, project_id, contact_id, id, 'email.sent', null, sent_at, limited_by)::new_event from settled where outcome = 'SENT'
     union all
-    select row(event_id, project_id, contact_id, id, 'email.bounce', payload, bounced_at, null)::new_event
+    select row(event_id, project_id, contact_id, id, 'email.bounce', payload, bounced_at, limited_by)::new_event
     from settled where outcome = 'BOUNCED' and (select count(*) from flipped) >= 0
     union all
-    select row(uuidv7(), project_id, contact_id, id, 'email.failed', payload, now(), null)::new_event
+    select row(uuidv7(), project_id, contact_id, id, 'email.failed', payload, now(), limited_by)::new_event
     from settled where outcome = 'FAILED' and payload is not null and not is_left_out)
   into sent, skipped, failed, happened from tally t;
 

@@ -10,7 +10,7 @@
 -- 2. Its hour, its month, and the contact that the provider refuses. Usage comes before contacts, which a send locks in that order too.
 -- 3. The counters of the send, which all its claims share, as late as can be.
 -- 4. The claim: rows of the queue are removed or due again, a claim of a campaign ends or is put back by the attempt that holds it.
--- 5. Events. `email.sent` has the ID of its mail and no data, which would be a copy of the row (`eventData` reads it from there).
+-- 5. Events, with the limits of their mail. `email.sent` has the ID of its mail and no data, which would be a copy of the row (`eventData` reads it from there).
 -- 6. Mail that was given up (FAILED without a message ID, so not by the provider's word) and is with the provider after all waits again, takes
 --    back the quota that it had given back, and is settled once more.
 --
@@ -75,7 +75,7 @@ begin
       and e.sent_at is null
       and (v.outcome = 'SENT' and not (e.status = 'FAILED' and e.message_id is null)
         or e.status in ('PENDING', 'SENDING') and (not is_queued or e.id = any (held_ids)))
-    returning e.id, e.project_id, e.contact_id, e.source_type, e.message_class, e.created_at, e.sent_at, e.bounced_at, e.simulated,
+    returning e.id, e.project_id, e.contact_id, e.source_type, e.message_class, e.created_at, e.sent_at, e.bounced_at, e.simulated, e.limited_by,
       v.outcome, v.flip_id, v.event_id,
       v.outcome = 'FAILED' and coalesce(e.reason ->> 'code' in ('unsubscribed', 'campaign_cancelled', 'left_audience', 'left_out_at_review'),
         false) as is_left_out,
@@ -110,11 +110,11 @@ begin
   flipped as materialized (
     select w.id
     from (
-      select project_id, jsonb_agg(jsonb_build_object('id', contact_id, 'subscribed', false,
+      select project_id, limited_by, jsonb_agg(jsonb_build_object('id', contact_id, 'subscribed', false,
         'flipId', flip_id, 'flipEmailId', id, 'flipData', jsonb_build_object('reason', 'bounce'))) as rows
-      from (select distinct on (contact_id) contact_id, id, project_id, flip_id from settled where outcome = 'BOUNCED') s
-      where (select count(*) from usage_moved) >= 0 group by project_id) b,
-    write_contacts(project => b.project_id, given => b.rows, cause => '{"type": "report"}', limited_by => null,
+      from (select distinct on (contact_id) contact_id, id, project_id, flip_id, limited_by from settled where outcome = 'BOUNCED') s
+      where (select count(*) from usage_moved) >= 0 group by project_id, limited_by) b,
+    write_contacts(project => b.project_id, given => b.rows, cause => '{"type": "report"}', limited_by => b.limited_by,
       subscribed_when_new => null, waits => true, restores => false) w),
   tally as (
     select (count(*) filter (where outcome = 'SENT'))::int as sent, (count(*) filter (where is_left_out))::int as skipped,
@@ -136,12 +136,12 @@ begin
     group by 3 order by 3
     on conflict (campaign_id, send_seq, hour) do update set sent = h.sent + excluded.sent, bounced = h.bounced + excluded.bounced)
   select t.sent, t.skipped, t.failed, array(
-    select row(id, project_id, contact_id, id, 'email.sent', null, sent_at, null)::new_event from settled where outcome = 'SENT'
+    select row(id, project_id, contact_id, id, 'email.sent', null, sent_at, limited_by)::new_event from settled where outcome = 'SENT'
     union all
-    select row(event_id, project_id, contact_id, id, 'email.bounce', payload, bounced_at, null)::new_event
+    select row(event_id, project_id, contact_id, id, 'email.bounce', payload, bounced_at, limited_by)::new_event
     from settled where outcome = 'BOUNCED' and (select count(*) from flipped) >= 0
     union all
-    select row(uuidv7(), project_id, contact_id, id, 'email.failed', payload, now(), null)::new_event
+    select row(uuidv7(), project_id, contact_id, id, 'email.failed', payload, now(), limited_by)::new_event
     from settled where outcome = 'FAILED' and payload is not null and not is_left_out)
   into sent, skipped, failed, happened from tally t;
 

@@ -65,7 +65,7 @@ export interface ContactWriting {
   /** Why, as `causeText` writes it, or the ID of a job. */
   cause: string;
   /** The key whose limits hold for what the change starts, then or later; kept with the change, so that they outlive the key. */
-  limitedBy?: string | null;
+  limitedBy?: Query | string | null;
   /** Whether new contacts are subscribed whose rows do not say; without it only existing contacts are written. */
   subscribedWhenNew?: boolean;
   /** Whether contacts that other transactions hold are left out rather than waited for. */

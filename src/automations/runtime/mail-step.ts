@@ -76,6 +76,7 @@ export async function sendStepMail(
     workflowExecutionId: run.id,
     workflowStepExecutionId: stepRunId,
     tracking: null,
+    limitedBy: limitOf(run),
   };
   const output = { emailId: mail.id, sentAt: run.now, recipientType: recipient.type, recipientEmail: toAddress };
   if (messageClass !== 'TRANSACTIONAL' && !isCustom && !contact.subscribed) {
@@ -89,6 +90,15 @@ export async function sendStepMail(
   }
   await acceptMail(tx, [mail]);
   return output;
+}
+
+/**
+ * The key whose limits hold for what a step starts. Of several keys none stands for all: no key has the ID of the run, and so its limits
+ * let nobody be reached.
+ */
+export function limitOf({ id, limitedBy }: LockedRun): string | null {
+  const [key = null, ...others] = new Set(limitedBy);
+  return others.length > 0 ? id : key;
 }
 
 /** Why the keys that started a run keep its mail from being sent; null where it may go. */

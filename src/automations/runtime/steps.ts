@@ -9,7 +9,7 @@ import type { GraphStep } from '../graph/graph.ts';
 import { delayMs, readStepConfig, type StepConfigs, type StepType } from '../graph/step-configs.ts';
 import { type ConditionConfig, evaluateStepCondition, type StepContact } from './condition.ts';
 import { StepFailure } from './directive.ts';
-import { type MailRecipient, mailKind, sendStepMail, templateOf } from './mail-step.ts';
+import { limitOf, type MailRecipient, mailKind, sendStepMail, templateOf } from './mail-step.ts';
 import type { MailQuota } from './quota.ts';
 import type { LockedRun, StepRun } from './run-queries.ts';
 
@@ -134,13 +134,6 @@ async function updateContact({ tx, run, contact }: StepScene, step: GraphStep): 
       updatedAt: isoInstant(row.updatedAt),
     },
   };
-}
-
-// The key whose limits hold for what a step starts. Of several keys none stands for all: no key has the ID of the run, and so its limits
-// let nobody be reached.
-function limitOf({ id, limitedBy }: LockedRun): string | null {
-  const [key = null, ...others] = new Set(limitedBy);
-  return others.length > 0 ? id : key;
 }
 
 /** Splits the updates of an UPDATE_CONTACT into what it sets and removes. @throws StepFailure for data that no contact can have */

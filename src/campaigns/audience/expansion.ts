@@ -156,10 +156,11 @@ function insertPage(
   const accepting = acceptingMail({
     projectId,
     columns: `id, project_id, contact_id, to_address, "from", from_name, reply_to, source_type, message_class, campaign_id, send_seq,
-      simulated`,
+      simulated, limited_by`,
     rows: sql`
       select uuidv7(), ${projectId}::uuid, id, email, ${from}, ${fromName}, ${replyTo}, ${sourceTypeOf(type)}, ${type},
-        ${campaignId}::uuid, ${sendSeq}::int, split_part(email, '@', 2) = any (${simulatorDomains}::text[])
+        ${campaignId}::uuid, ${sendSeq}::int, split_part(email, '@', 2) = any (${simulatorDomains}::text[]),
+        (select limited_by from campaign_sends where campaign_id = ${campaignId}::uuid and send_seq = ${sendSeq}::int)
       from page`,
     ...(conflict && { onConflict: conflict }),
   });

@@ -43,13 +43,13 @@ async function changeOwnSubscription(
   eventId: string,
   emailId: string | null,
 ): Promise<boolean> {
-  const writing = writingAs(db, 'page', emailId);
+  const writing = { ...writingAs(db, 'page', emailId), limitedBy: sql`(select limited_by from mail)` };
   const row = sql`jsonb_build_array(jsonb_build_object('id', ${contactId}::uuid, 'subscribed', ${subscribed}::boolean,
     'flipId', ${eventId}::uuid, 'flipEmailId', (select id from mail)))`;
   // A recipient counts once for each campaign, however often they leave and come back.
   const changed = await db.row(sql`
     with mail as (
-      select id, campaign_id from emails where id = ${emailId}::uuid and contact_id = ${contactId}::uuid),
+      select id, campaign_id, limited_by from emails where id = ${emailId}::uuid and contact_id = ${contactId}::uuid),
     changed as materialized (
       select w.id, w.subscribed
       from (select project_id from contacts where id = ${contactId}::uuid) owner, ${contactsWritten(raw('owner.project_id'), row, writing)} w

@@ -68,7 +68,7 @@ export async function applyNotification(
     raw('m.project_id'),
     sql`jsonb_build_array(jsonb_build_object('id', m.contact_id, 'subscribed', false, 'flipId', ${flipId}::uuid, 'flipEmailId', m.id)
       || ${JSON.stringify(leaves === null ? {} : { flipData: { reason: leaves } })}::jsonb)`,
-    writingAs(db, 'report', mail.emailId),
+    { ...writingAs(db, 'report', mail.emailId), limitedBy: raw('m.limited_by') },
   );
   const given = sql`
     known as (
@@ -96,7 +96,7 @@ export async function applyNotification(
         updated_at = now()
       from mail m where e.id = m.id and exists (select from receipt)
       returning ${counts}, e.contact_id, e.subject, e."from", e.from_name, e.message_id, e.template_id, e.campaign_id,
-        e.send_seq, e.message_class, e.sent_at, e.opens, e.clicks, m.reported_at, m.given_up as corrected,
+        e.send_seq, e.message_class, e.sent_at, e.opens, e.clicks, e.limited_by, m.reported_at, m.given_up as corrected,
         m.given_up and ${raw(isLeftOut('m'))} as was_left_out, ${was} as was, ${becomes} as becomes,
         m.reported_status is not null and ${was} is null as first),
     ${raw(correctedUsage)},
@@ -173,7 +173,12 @@ function countedForCampaign(effect: Effect, name: Moved | null): Query {
 /** The events: a hand-over that the report proves, and the report itself. The flip of a subscription has been recorded with the contact. */
 function eventsOf(notification: Notification, name: Moved | null): Query {
   const { kind } = notification.effect;
-  const ofMail = { projectId: raw('m.project_id'), contactId: raw('m.contact_id'), emailId: raw('m.id') };
+  const ofMail = {
+    projectId: raw('m.project_id'),
+    contactId: raw('m.contact_id'),
+    emailId: raw('m.id'),
+    limitedBy: raw('m.limited_by'),
+  };
   const sent = newEvent({ ...ofMail, id: raw('m.id'), name: 'email.sent', mailAt: raw('m.sent_at') });
   const own = newEvent({
     ...ofMail,

@@ -9,7 +9,7 @@ import { domainOf } from '../../lib/validation/email-address.ts';
 import { recordChange } from '../../projects/audit/record.ts';
 import type { ProjectDirectory, ProjectFacts, VerifiedDomains } from '../../projects/directory.ts';
 import type { UsageCategory } from '../../projects/queries.ts';
-import { type Database, raw, sql, type WriteOnce } from '../../store/sql.ts';
+import { type Database, limitingKey, raw, sql, type WriteOnce } from '../../store/sql.ts';
 import type { Composer } from '../engine/compose.ts';
 import { acceptingMail } from '../ledger/accept.ts';
 import type { ReasonCode } from '../ledger/reasons.ts';
@@ -59,9 +59,9 @@ const again = `project_id, contact_id, to_address, to_name, "from", from_name, r
 async function queueAgain(tx: Database, projectId: string, id: string, newId: string): Promise<boolean> {
   const accepting = acceptingMail({
     projectId,
-    columns: `id, ${again}`,
+    columns: `id, ${again}, limited_by`,
     rows: sql`
-      select ${newId}, ${raw(again)} from emails join lateral (
+      select ${newId}, ${raw(again)}, coalesce(${limitingKey(tx)}::uuid, limited_by) from emails join lateral (
         select from contacts c where c.id = contact_id for key share) contact on true
       where id = ${id} and project_id = ${projectId}`,
     queue: {

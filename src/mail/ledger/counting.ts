@@ -51,7 +51,8 @@ export function countingUnsent(rows: string, status: UnsentStatus): Query {
 
 /** The columns of the row `e` of a mail that ends, for usage, counts and the event `email.failed`. */
 export const endedColumns = `e.id, e.project_id, e.contact_id, e.subject, e.render ->> 'subject' as source_subject, e."from",
-        e.from_name, e.message_id, e.template_id, e.campaign_id, e.source_type, e.message_class, e.reason, e.simulated, e.created_at`;
+        e.from_name, e.message_id, e.template_id, e.campaign_id, e.source_type, e.message_class, e.reason, e.simulated, e.created_at,
+        e.limited_by`;
 
 /** The columns of a mail that say what it counts as. */
 export const countedColumns = ['id', 'project_id', 'created_at', 'source_type', 'status', 'simulated', ...instants];
@@ -77,6 +78,7 @@ export function failedEvent(row: string, sourceSubject = `${row}.source_subject`
     data: raw(`${mailPayload(row, `coalesce(${row}.subject, ${sourceSubject})`)} || jsonb_build_object('error', mail_reason_text(${row}.reason),
       'failedAt', ${isoText('now()')}) || ${mailTags(row)}`),
     mailAt: raw('now()'),
+    limitedBy: raw(`${row}.limited_by`),
   });
 }
 

@@ -147,6 +147,8 @@ export interface NewMail extends MailFacts {
   content: { subject: string; body: string } | { render: StoredRender };
   workflowExecutionId: string | null;
   workflowStepExecutionId: string | null;
+  /** The key whose limits hold for what the mail starts. */
+  limitedBy?: string | null;
   /** Absent for mail that is sent. */
   unsent?: Unsent;
 }
@@ -179,7 +181,8 @@ type Unsent =
 
 // The rows stand under the same names in the parameter, in `mail` and in the ledger.
 const columns = `id, project_id, contact_id, to_address, to_name, "from", from_name, reply_to, subject, body, render, headers, attachments,
-  source_type, message_class, template_id, workflow_execution_id, workflow_step_execution_id, tracking, simulated, status, reason, suppression`;
+  source_type, message_class, template_id, workflow_execution_id, workflow_step_execution_id, tracking, simulated, status, reason, suppression,
+  limited_by`;
 
 function rowOf({ content, unsent, ...mail }: NewMail) {
   const texts = 'render' in content ? content.render : content;
@@ -202,6 +205,7 @@ function rowOf({ content, unsent, ...mail }: NewMail) {
     workflow_step_execution_id: mail.workflowStepExecutionId,
     tracking: mail.tracking,
     simulated: isSimulated(mail.toAddress),
+    limited_by: mail.limitedBy,
     status: MailStatus.PENDING,
     ...unsent,
     bytes: contentBytes(texts, mail.attachments),
@@ -231,7 +235,7 @@ export async function acceptMail(tx: Database, mails: readonly NewMail[]): Promi
         id uuid, project_id uuid, contact_id uuid, to_address text, to_name text, "from" text, from_name text, reply_to text,
         subject text, body text, render jsonb, headers jsonb, attachments jsonb, source_type text, message_class text,
         template_id uuid, workflow_execution_id uuid, workflow_step_execution_id uuid, tracking boolean, simulated boolean,
-        status text, reason jsonb, suppression jsonb, bytes int, message_id text, campaign_id uuid)),
+        status text, reason jsonb, suppression jsonb, limited_by uuid, bytes int, message_id text, campaign_id uuid)),
     ${accepting}`;
   const events = sql`select ${failedEvent('m', `m.render ->> 'subject'`)} from accepted a join mail m on m.id = a.id where a.status = 'FAILED'`;
   return await tx.count(recordingEvents({ given, events, result: sql`select id from accepted` }));

@@ -1,7 +1,7 @@
 import { contactDataText } from '../../contacts/limits.ts';
 import { contactsWritten, writingAs } from '../../contacts/write.ts';
 import { groupCalls } from '../../store/postgres/grouped.ts';
-import { type Database, raw, sql } from '../../store/sql.ts';
+import { type Database, limitingKey, raw, sql } from '../../store/sql.ts';
 import { acceptingMail } from '../ledger/accept.ts';
 import { type AcceptedEmail, contactsOf, type SendFacts, type SendRecipient } from './queries.ts';
 
@@ -54,13 +54,13 @@ const acceptGroup = groupCalls<AcceptCall, AcceptedEmail, Database>(async (db, p
   const accepting = acceptingMail({
     projectId,
     columns: `id, project_id, contact_id, to_address, to_name, "from", from_name, reply_to, render, headers, attachments,
-      source_type, message_class, template_id, tracking, simulated, status, suppression`,
+      source_type, message_class, template_id, tracking, simulated, status, suppression, limited_by`,
     rows: sql`
       select i.email_id, ${projectId}, c.id, c.email, i.to_name, i."from", i.from_name, i.reply_to,
         jsonb_build_object('subject', i.subject, 'body', i.body, 'data', i.variables, 'contact', c.data,
           'subscribed', c.subscribed),
         i.headers, i.attachments, 'TRANSACTIONAL', i.message_class, i.template_id, i.tracking, i.simulated,
-        case when i.suppression is null then 'PENDING' else 'SUPPRESSED' end, i.suppression
+        case when i.suppression is null then 'PENDING' else 'SUPPRESSED' end, i.suppression, ${limitingKey(db)}::uuid
       from item i join contact c using (email)`,
     queue: { bytes: raw('i.bytes'), beside: sql`join item i on i.email_id = a.id` },
   });

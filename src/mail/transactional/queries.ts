@@ -4,7 +4,7 @@ import type { SuppressionMatch } from '../../contacts/suppressions/schema.ts';
 import { type ContactRow, contactsWritten, writingAs } from '../../contacts/write.ts';
 import type { JsonObjectValue } from '../../lib/contact-data.ts';
 import { lockName } from '../../store/columns.ts';
-import { type Database, type Query, sql } from '../../store/sql.ts';
+import { type Database, limitingKey, type Query, sql } from '../../store/sql.ts';
 import type { TemplateType } from '../../templates/queries.ts';
 import type { SendTime } from '../emails/schedule.ts';
 import { acceptingMail } from '../ledger/accept.ts';
@@ -99,7 +99,8 @@ export async function acceptWithin(
 const columns = sql`id as "emailId", contact_id as "contactId", to_address as email`;
 
 const mailColumns = `id, project_id, contact_id, to_address, to_name, "from", from_name, reply_to, render, headers, attachments,
-  source_type, message_class, template_id, tracking, simulated, status, suppression, scheduled_for, held_until`;
+  source_type, message_class, template_id, tracking, simulated, status, suppression, scheduled_for, held_until,
+  limited_by`;
 
 // One statement, because a request to send is the hottest write of the service: contacts, the events of flipped
 // subscriptions, the ledger rows and their places in the queue stand or fall together without a transaction around them.
@@ -120,7 +121,7 @@ function acceptance(db: Database, projectId: string, recipients: readonly SendRe
         ${headers && JSON.stringify(headers)}::jsonb, ${attachments && JSON.stringify(attachments)}::jsonb, 'TRANSACTIONAL',
         ${facts.messageClass}, ${facts.templateId}::uuid, ${facts.tracking}::boolean, r.simulated,
         case when r.suppression is null then 'PENDING' else 'SUPPRESSED' end, r.suppression,
-        ${scheduledFor}::timestamptz, ${heldUntil}::timestamptz
+        ${scheduledFor}::timestamptz, ${heldUntil}::timestamptz, ${limitingKey(db)}::uuid
       from recipient r join contact c using (email)`,
     queue: {
       bytes: recipients[0]?.bytes ?? 0,

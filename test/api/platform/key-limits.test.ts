@@ -3,14 +3,17 @@ import { advance } from '../../../src/automations/runtime/advance.ts';
 import { createEnroller } from '../../../src/automations/runtime/enrol.ts';
 import { startOfSend } from '../../../src/campaigns/lifecycle/begin.ts';
 import { foldContactChanges } from '../../../src/contacts/catalogue-queries.ts';
+import { applyNotification } from '../../../src/feedback/reports/notify.ts';
 import { changeContacts } from '../../../src/imports/bulk.ts';
 import { importRows } from '../../../src/imports/import.ts';
+import { composeQueued, createComposer } from '../../../src/mail/engine/compose.ts';
+import { deliverPending } from '../../../src/mail/queue/deliver.ts';
 import { settleSegment } from '../../../src/segments/settle.ts';
 import { aProject, type TestApi, type TestProject, testApi } from '../../support/api.ts';
 import { advanceDeps, anAutomation, aTemplate } from '../../support/automation-fixtures.ts';
 import { campaignActivitiesFor } from '../../support/campaign-fixtures.ts';
 import { type TestDatabase, testDatabase } from '../../support/database.ts';
-import { aContact } from '../../support/delivery-fixtures.ts';
+import { aContact, deliveryDeps } from '../../support/delivery-fixtures.ts';
 import { FakeMailer } from '../../support/mailer.ts';
 import { aPerson, joins, type Person } from '../../support/people.ts';
 import { uploaded } from '../../support/uploads.ts';
@@ -92,7 +95,7 @@ async function enrolAndAdvance() {
 }
 
 const mailByAddress = () =>
-  database.db.rows(
+  database.db.rows<{ to: string; statuses: string[] }>(
     `select to_address as to, array_agg(status::text order by status) as statuses from emails
      where project_id = $1 group by 1 order by 1`,
     [project.id],
@@ -417,6 +420,50 @@ describe('what a test key starts reaches its recipients only:', () => {
       { to: 'listed@victim.example', statuses: ['SUPPRESSED'] },
       { to: 'one@victim.example', statuses: ['SUPPRESSED'] },
     ]);
+  });
+
+  test('what becomes of its mail, and what that starts', async () => {
+    const key = await testKey();
+    const templateId = await aTemplate(database.db, project);
+    for (const event of ['email.sent', 'email.open', 'email.complaint', 'contact.unsubscribed']) {
+      const mailing = { templateId, recipient: { type: 'CUSTOM', customEmail: `${event}@victim.example` } };
+      const spec = { event, steps: { mail: ['SEND_EMAIL', mailing] } };
+      await anAutomation(database.db, project.id, spec as unknown as Parameters<typeof anAutomation>[2]);
+    }
+    const mailer = new FakeMailer({ name: 'limited-mail' });
+    const run = { projectId: project.id, prefix: 'limited/1/', attempt: 1, stop: new AbortController().signal };
+    const composer = createComposer(api.config, { warn: () => undefined });
+    const deps = deliveryDeps(database.db, mailer, { compose: (each) => composeQueued(composer, each) });
+    const sends = async (by: string, to: string) => {
+      await api.call(by, 'POST', '/v1/send', { ...mail(to), subscribed: true });
+      await deliverPending(deps, run, { claims: 1, lingerMs: 0, longestMs: 10_000 });
+      const sent = await database.db.rows<{ emailId: string; messageId: string }>(
+        `select id as "emailId", message_id as "messageId" from emails where project_id = $1 and to_address = $2`,
+        [project.id, to],
+      );
+      for (const { emailId, messageId } of sent)
+        for (const effect of [{ kind: 'open' }, { kind: 'complaint' }] as const) {
+          const ofMail = { emailId, projectId: project.id, messageId, recipient: to };
+          const report = { ...ofMail, key: `${effect.kind}/${emailId}`, at: new Date().toISOString(), effect };
+          await applyNotification(database.db, 'postmark', ofMail, report, true);
+        }
+    };
+    const stateOf = async () => {
+      await enrolAndAdvance();
+      return (await mailByAddress()).filter(({ to }) => to.endsWith('@victim.example'));
+    };
+    const outcome = (status: string) =>
+      ['contact.unsubscribed', 'email.complaint', 'email.open', 'email.sent'].map((event) => ({
+        to: `${event}@victim.example`,
+        statuses: [status],
+      }));
+    await sends(key, 'one@qa.example');
+    expect(await stateOf()).toEqual(outcome('SUPPRESSED'));
+    await database.db.count(`delete from emails where project_id = $1 and to_address like '%@victim.example'`, [
+      project.id,
+    ]);
+    await sends(project.secretKey, 'ours@qa.example');
+    expect(await stateOf()).toEqual(outcome('PENDING'));
   });
 
   test('its events end no wait of an execution that somebody else started', async () => {
