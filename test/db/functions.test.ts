@@ -134,7 +134,9 @@ test('functions and triggers are written in their files alone, each with the rea
     const [first = '', ...others] = statements;
     expect(first, name).toMatch(new RegExp(`^-- [\\s\\S]*\\ncreate or replace function ${name}\\(`));
     for (const other of others)
-      expect(other, name).toMatch(/^create or replace trigger [\s\S]*execute function \w+\(\);$/);
+      expect(other, name).toMatch(
+        /^create or replace (trigger [\s\S]*execute function \w+\(\);|function [\s\S]*\n {2}-- [\s\S]*)$/,
+      );
   }
 });
 
@@ -142,7 +144,9 @@ test('docs/architecture.md lists the functions of all triggers, and no others', 
   const page = readFileSync(new URL('../../docs/architecture.md', import.meta.url), 'utf8');
   const section = /## Triggers\n([\s\S]*?)\n## /.exec(page)?.[1] ?? '';
   const listed = new Set([...section.matchAll(/`(\w+)`/g)].map(([, name]) => name));
-  const having = databaseFunctions().filter(({ statements }) => statements.length > 1);
+  const having = databaseFunctions().filter(({ statements }) =>
+    statements.some((statement) => statement.startsWith('create or replace trigger ')),
+  );
   expect([...listed].toSorted()).toEqual(having.map(({ name }) => name));
 });
 
