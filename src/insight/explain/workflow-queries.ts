@@ -63,11 +63,13 @@ export async function wasEnabled(
   automationId: string,
   at: string,
 ): Promise<{ enabled: boolean; at: string } | null> {
-  const last = await db.em.findOne(
-    AutomationSwitch,
-    { automationId, $or: [{ at: { $lt: new Date(at) } }, { at: new Date(at), enabled: false }] },
-    { orderBy: { at: 'desc', id: 'desc' } },
-  );
+  const last = await db
+    .session()
+    .em.findOne(
+      AutomationSwitch,
+      { automationId, $or: [{ at: { $lt: new Date(at) } }, { at: new Date(at), enabled: false }] },
+      { orderBy: { at: 'desc', id: 'desc' } },
+    );
   return last && { enabled: last.enabled, at: last.at.toISOString() };
 }
 
@@ -94,13 +96,14 @@ export async function runFacts(
   const instant = new Date(at);
   const began = eventId === null ? { startedAt: { $lte: instant } } : { sourceEventId: eventId };
   const active = isActive ? { $or: [{ completedAt: null }, { completedAt: { $gt: instant } }] } : {};
-  const run = await db.em.findOne(
+  const { em } = db.session();
+  const run = await em.findOne(
     AutomationRun,
     { automationId, contactId, ...began, ...active },
     { orderBy: { startedAt: 'desc', id: 'desc' } },
   );
   if (run === null) return null;
-  const { version } = await db.em.findOneOrFail(AutomationVersion, run.versionId, { fields: ['version'] });
+  const { version } = await em.findOneOrFail(AutomationVersion, run.versionId, { fields: ['version'] });
   const { id, status, exitReason = null, startedAt, completedAt } = run;
   return {
     ...{ id, status, exitReason, version },
