@@ -11,9 +11,12 @@ import { sessionOf } from './people.ts';
 
 const build = fileURLToPath(new URL('../../dashboard/build.ts', import.meta.url));
 
-/** Builds the dashboard where its sources have changed since the last build; that takes half a minute. */
+let built: Promise<unknown> | undefined;
+
+/** Builds the dashboard where its sources have changed since the last build, once for a process; that takes half a minute. */
 export async function builtDashboard(): Promise<void> {
-  await promisify(execFile)(process.execPath, [build]);
+  built ??= promisify(execFile)(process.execPath, [build]);
+  await built;
 }
 
 /** Settings of an API on a port of its own that knows its own address, as it must to trust the requests of its pages. */
