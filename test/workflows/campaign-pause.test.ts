@@ -43,10 +43,11 @@ test('a pause stops a campaign where it is, shows in the Web UI, outlives the wo
   await first.perform(start);
   const handle = first.client.workflow.getHandle(start.id);
   await expect.poll(async () => (await handle.query<{ phase: string; sent: number }>('progress')).phase).toBe('paused');
+  // A call takes five, or fewer where rendering was slow: what was left of them waits too.
   const before = mailer.sent.length;
-  expect(before).toBe(15);
+  expect(mailer.calls).toHaveLength(3);
   await expect.poll(async () => (await handle.describe()).searchAttributes.State?.[0]).toBe('PAUSED');
-  expect(await campaignRow(db.db, campaign)).toMatchObject({ status: 'SENDING', sent: 15 });
+  expect(await campaignRow(db.db, campaign)).toMatchObject({ status: 'SENDING', sent: before });
   await first.stop();
 
   await using second = await testWorker({ activities, queues: ['campaign'], queuePrefix: first.queuePrefix });
@@ -79,7 +80,10 @@ test('a campaign that is cancelled while it is paused ends, and keeps what was s
   await expect.poll(async () => (await handle.query<{ phase: string }>('progress')).phase).toBe('paused');
   expect(await cancelSend(db.db, campaign, 1)).toBe(true);
   await worker.perform(wakeCampaign(campaign, 1));
-  expect(await worker.result(start.id)).toMatchObject({ status: 'CANCELLED', sent: 5, skipped: 25, failed: 0 });
-  expect(await ledgerOf(db.db, campaign)).toEqual({ SENT: 5, 'FAILED: Campaign cancelled': 25 });
-  expect(await campaignRow(db.db, campaign)).toMatchObject({ status: 'CANCELLED', total: 30, sent: 5, skipped: 25 });
+  expect(mailer.calls).toHaveLength(1);
+  const sent = mailer.sent.length;
+  const counts = { status: 'CANCELLED', sent, skipped: 30 - sent };
+  expect(await worker.result(start.id)).toMatchObject({ ...counts, failed: 0 });
+  expect(await ledgerOf(db.db, campaign)).toEqual({ SENT: sent, 'FAILED: Campaign cancelled': 30 - sent });
+  expect(await campaignRow(db.db, campaign)).toMatchObject({ ...counts, total: 30 });
 });
