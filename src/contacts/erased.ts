@@ -88,7 +88,7 @@ declare module '../http/context.ts' {
 /** Addresses that were erased, as requests ask for them. */
 export interface ErasedAddresses {
   /** Returns those of the addresses, in their stored form, that the project may neither store nor send to. */
-  suppressed(projectId: string, emails: readonly string[]): Promise<ReadonlySet<string>>;
+  suppressed(projectId: string, emails: readonly string[]): Promise<Pick<ReadonlySet<string>, 'has'>>;
   /** Returns the ID that visitors get for the contact, so that nobody learns of the erasure; null for an address that may be stored. */
   standInFor(projectId: string, email: string): Promise<string | null>;
 }
@@ -110,32 +110,30 @@ export function createErasedAddresses(
   return {
     async suppressed(projectId, emails) {
       const key = await keyOf(projectId);
-      return key === null ? new Set() : erasedAmong(db, projectId, key, emails, true);
+      return key === null ? new Map() : erasedAmong(db, projectId, key, emails, true);
     },
     async standInFor(projectId, email) {
       const key = await keyOf(projectId);
       if (key === null) return null;
-      const row = await db.row<{ createdAt: string }>(sql`
-        select created_at::text as "createdAt" from erased_addresses
-          where project_id = ${projectId} and subject = ${key.subjectOf(email)} and suppressed`);
-      return row && key.standInOf(email, instantOf(projectId), new Date(isoInstant(row.createdAt)));
+      const erasedAt = (await erasedAmong(db, projectId, key, [email], true)).get(email);
+      return erasedAt === undefined ? null : key.standInOf(email, instantOf(projectId), erasedAt);
     },
   };
 }
 
-/** Returns the addresses that were erased in the project; with `suppressedOnly` only those that stay suppressed. */
+/** Returns the addresses that were erased in the project, each with the instant; with `suppressedOnly` only those that stay suppressed. */
 export async function erasedAmong(
   db: Database,
   projectId: string,
   key: ErasureKey,
   emails: readonly string[],
   suppressedOnly = false,
-): Promise<ReadonlySet<string>> {
+): Promise<ReadonlyMap<string, Date>> {
   const bySubject = new Map(emails.map((email) => [key.subjectOf(email), email]));
-  const rows = await db.rows<{ subject: string }>(sql`
-    select subject from erased_addresses
+  const rows = await db.rows<{ subject: string; at: string }>(sql`
+    select subject, created_at::text as at from erased_addresses
     where project_id = ${projectId} and subject = any (${[...bySubject.keys()]}::text[]) and (suppressed or not ${suppressedOnly})`);
-  return new Set(rows.flatMap(({ subject }) => bySubject.get(subject) ?? []));
+  return new Map(rows.map(({ subject, at }) => [bySubject.get(subject) ?? '', new Date(isoInstant(at))]));
 }
 
 /**

@@ -187,7 +187,7 @@ async function erasedRows(
 ): Promise<Prepared> {
   const key = await findErasureKey(tx, projectId, encryptionKeys);
   const emails = waves.flatMap((wave) => wave.map(({ email }) => email));
-  const erased = key === null ? new Set() : await erasedAmong(tx, projectId, key, emails);
+  const erased = key === null ? new Map() : await erasedAmong(tx, projectId, key, emails);
   if (erased.size === 0) return { waves: [...waves], refused: [] };
   return {
     waves: waves.map((wave) => wave.filter(({ email }) => !erased.has(email))),
