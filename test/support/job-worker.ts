@@ -1,4 +1,5 @@
 import { pino } from 'pino';
+import { entities } from '../../src/main/setup/database-settings.ts';
 import { installTemporalRuntime } from '../../src/main/temporal/temporal-runtime.ts';
 import { workflowBundle } from '../../src/main/worker/workflow-bundle.ts';
 import { openStore } from '../../src/store/orm.ts';
@@ -13,7 +14,7 @@ async function main([url = '', address = '', queuePrefix = '', stopAt = '']: str
   const { NativeConnection, Worker } = await import('@temporalio/worker');
   const { jobActivities } = await import('../../activities/jobs.ts');
   installTemporalRuntime(pino({ level: 'silent' }), null);
-  const store = await openStore({ url, poolSize: 4, applicationName: 'doomed worker' }, []);
+  const store = await openStore({ url, poolSize: 4, applicationName: 'doomed worker' }, entities);
   const worker = await Worker.create({
     connection: await NativeConnection.connect({ address }),
     namespace: 'default',
