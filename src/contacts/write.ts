@@ -75,14 +75,13 @@ export interface ContactWriting {
 }
 
 /** The cause of what the author of this session changes. */
-export function causeText({ author }: Database, type: CauseType, id?: string | null): string {
-  const cause: Cause = { type, ...(id ? { id } : {}), ...(author && { by: { kind: author.kind, id: author.id } }) };
-  return JSON.stringify(cause);
+export function causeOf({ author }: Database, type: CauseType, id?: string | null): Cause {
+  return { type, ...(id ? { id } : {}), ...(author && { by: { kind: author.kind, id: author.id } }) };
 }
 
 /** `ContactWriting` for what the author of this session changes. */
 export function writingAs(db: Database, type: CauseType, id?: string | null): ContactWriting {
-  return { cause: causeText(db, type, id), limitedBy: limitingKey(db) };
+  return { cause: JSON.stringify(causeOf(db, type, id)), limitedBy: limitingKey(db) };
 }
 
 /**

@@ -1,3 +1,4 @@
+import { Contact } from '../contacts/entity.ts';
 import { type ContactFilter, matchesNobody, matching } from '../contacts/list-queries.ts';
 import { lockContacts, trashContacts } from '../contacts/trash-queries.ts';
 import { contactsWritten } from '../contacts/write.ts';
@@ -46,9 +47,8 @@ export async function enterSome(
   { limitedBy }: JobRow,
   ids: readonly string[],
 ): Promise<BulkStep> {
-  const contacts = await db.rows<{ id: string; email: string }>(
-    sql`select id, email from contacts where project_id = ${segment.projectId} and id = any(${ids}::uuid[])`,
-  );
+  const where = { projectId: segment.projectId, id: [...ids] };
+  const contacts = await db.em.find(Contact, where, { fields: ['email'], disableIdentityMap: true });
   const members = await enterMembers(
     db,
     segment,

@@ -6,7 +6,7 @@ import { clampLimit, decodeInstantAndId, pageOf } from '../lib/pages.ts';
 import { dayMs } from '../lib/time.ts';
 import { isoText } from '../store/columns.ts';
 import { type Database, raw, sql } from '../store/sql.ts';
-import { isJobId } from './queries.ts';
+import { isJobId, latestUndos } from './queries.ts';
 import type { JobPage, ListedJobBody, ListJobs } from './schema.ts';
 
 type JobListRow = Omit<ListedJobBody, 'by' | 'undoneBy' | 'undoUntil'> & { cause: Cause | null };
@@ -16,20 +16,28 @@ export async function listJobs(db: Database, projectId: string, query: ListJobs,
   const limit = clampLimit(query.limit, 20, 100);
   const rows = await pageOfJobs(db, projectId, query.cursor, limit + 1);
   const { page, cursor } = pageOf(rows, limit, (last) => [last.createdAt, last.id]);
-  const [names, undoneBy] = await Promise.all([
+  const oldest = page.at(-1);
+  const [names, undos] = await Promise.all([
     namesOfAuthors(
       db,
       projectId,
       page.flatMap(({ cause }) => cause ?? []),
     ),
-    undosOf(db, projectId, page),
+    oldest === undefined
+      ? null
+      : latestUndos(
+          db,
+          projectId,
+          page.map(({ id }) => id),
+          oldest.createdAt,
+        ),
   ]);
   return {
     data: page.map(({ cause, ...row }) => ({
       ...row,
       by: cause === null ? null : authorOf(cause, names),
-      undoneBy: undoneBy.get(row.id) ?? null,
-      undoUntil: undoneBy.has(row.id) ? null : undoUntil(row, keptDays),
+      undoneBy: undos?.get(row.id)?.id ?? null,
+      undoUntil: undos?.has(row.id) ? null : undoUntil(row, keptDays),
     })),
     cursor,
   };
@@ -57,20 +65,4 @@ function pageOfJobs(db: Database, projectId: string, cursor: string | undefined,
       case when spec ->> 'operation' = 'undo' then spec #>> '{selector,jobId}' end as undoes
     from jobs where project_id = ${projectId} and (created_at, id) < (${String(at)}::timestamptz, ${String(id)}::text)
     order by created_at desc, id desc limit ${limit}`);
-}
-
-/** The latest undo of each of the jobs, by their ids; an undo that failed can be asked for again. */
-async function undosOf(
-  db: Database,
-  projectId: string,
-  page: readonly JobListRow[],
-): Promise<ReadonlyMap<string, string>> {
-  const first = page.at(-1);
-  if (first === undefined) return new Map();
-  const rows = await db.rows<{ id: string; undoes: string }>(sql`
-    select id, spec #>> '{selector,jobId}' as undoes from jobs
-    where project_id = ${projectId} and created_at >= ${first.createdAt}::timestamptz and spec ->> 'operation' = 'undo'
-      and state <> 'failed' and spec #>> '{selector,jobId}' = any (${page.map(({ id }) => id)}::text[])
-    order by created_at`);
-  return new Map(rows.map(({ id, undoes }) => [undoes, id]));
 }

@@ -1,13 +1,50 @@
-import { causeText } from '../contacts/write.ts';
+import { defineEntity } from '@mikro-orm/core';
+import { type Cause, causeOf } from '../contacts/write.ts';
 import type { JsonObjectValue } from '../lib/contact-data.ts';
+import { ofProject } from '../projects/queries.ts';
 import { isStalled, type StalledQuery, stalledPage } from '../store/outbox/recovery.ts';
 import { newEvent, recordingEvents } from '../store/record-events.ts';
 import { type Database, limitingKey, raw, sql } from '../store/sql.ts';
 import type { ShareReport } from './bulk.ts';
-import type { jobKinds, jobStates } from './schema.ts';
+import { jobKinds, jobStates } from './schema.ts';
 
 /** Most errors of one job that are kept; its counters go on. */
 const mostErrors = 1_000;
+
+const p = defineEntity.properties;
+
+/** An import or a change of many contacts. `JobRow` is how work on it reads it. */
+export const Job = defineEntity({
+  name: 'Job',
+  tableName: 'jobs',
+  properties: {
+    id: p.text().primary(),
+    projectId: ofProject().updateRule('no action'),
+    kind: p.enum(jobKinds),
+    spec: p.json<JsonObjectValue>(),
+    state: p.enum(jobStates).default('waiting'),
+    position: p.bigint().defaultRaw('0'),
+    place: p.json<JsonObjectValue>().defaultRaw("'{}'::jsonb"),
+    progress: p.smallint().default(0),
+    totalCount: p.integer().default(0),
+    createdCount: p.integer().default(0),
+    updatedCount: p.integer().default(0),
+    unchangedCount: p.integer().default(0),
+    failureCount: p.integer().default(0),
+    reasons: p.json<Record<string, number>>().defaultRaw("'{}'::jsonb"),
+    failedReason: p.text().nullable(),
+    createdAt: p.datetime(3).defaultRaw('now()'),
+    updatedAt: p.datetime(3).defaultRaw('now()'),
+    finishedAt: p.datetime(3).nullable(),
+    cause: p.json<Cause>().nullable(),
+    limitedBy: p.uuid().nullable(),
+  },
+  indexes: [
+    { name: 'jobs_finished', properties: ['finishedAt'], where: 'finished_at IS NOT NULL' },
+    { name: 'jobs_list', properties: ['projectId', 'createdAt', 'id'] },
+    { name: 'jobs_unfinished', properties: ['id'], where: 'finished_at IS NULL' },
+  ],
+});
 
 /** A job's row. */
 export interface JobRow {
@@ -57,9 +94,7 @@ export type NewJob = Pick<JobRow, 'id' | 'projectId' | 'kind' | 'spec'>;
 /** Inserts a new job. */
 export async function insertJob(db: Database, { id, projectId, kind, spec }: NewJob): Promise<void> {
   const type = spec.operation === 'undo' ? 'undo' : kind;
-  await db.count(sql`
-    insert into jobs (id, project_id, kind, spec, cause, limited_by)
-    values (${id}, ${projectId}, ${kind}, ${spec}, ${causeText(db, type, id)}::jsonb, ${limitingKey(db)}::uuid)`);
+  await db.em.insert(Job, { id, projectId, kind, spec, cause: causeOf(db, type, id), limitedBy: limitingKey(db) });
 }
 
 /** A job by its id, or null. */
@@ -67,16 +102,19 @@ export function findJob(db: Database, id: string): Promise<JobRow | null> {
   return db.row<JobRow>(sql`select ${columns} from jobs where id = ${id}`);
 }
 
-/** The latest job that takes this one back and has not failed, which could be asked for again. */
-export function latestUndo(
+/** Returns the latest undo of each of the jobs by the ID of the job. All were created `since` then; an undo that failed does not count. */
+export async function latestUndos(
   db: Database,
-  { projectId, id, createdAt }: Pick<JobRow, 'projectId' | 'id' | 'createdAt'>,
-): Promise<Pick<JobRow, 'id' | 'state'> | null> {
-  return db.row(sql`
-    select id, state from jobs
-    where project_id = ${projectId} and created_at >= ${createdAt}::timestamptz and spec ->> 'operation' = 'undo'
-      and state <> 'failed' and spec #>> '{selector,jobId}' = ${id}
-    order by created_at desc limit 1`);
+  projectId: string,
+  ids: readonly string[],
+  since: string,
+): Promise<ReadonlyMap<string, Pick<JobRow, 'id' | 'state'>>> {
+  const rows = await db.rows<Pick<JobRow, 'id' | 'state'> & { undoes: string }>(sql`
+    select id, state, spec #>> '{selector,jobId}' as undoes from jobs
+    where project_id = ${projectId} and created_at >= ${since}::timestamptz and spec ->> 'operation' = 'undo'
+      and state <> 'failed' and spec #>> '{selector,jobId}' = any (${ids}::text[])
+    order by created_at`);
+  return new Map(rows.map(({ undoes, ...undo }) => [undoes, undo]));
 }
 
 /** The errors of a job that were kept, in the order of their rows. */
@@ -88,15 +126,14 @@ export function errorsOf(db: Database, jobId: string): Promise<JobErrorRow[]> {
 
 /** Marks a job as being worked on. False when there is no such job, or it has ended. */
 export async function markActive(db: Database, id: string): Promise<boolean> {
-  const count = await db.count(
-    sql`update jobs set state = 'active', updated_at = now() where id = ${id} and finished_at is null`,
-  );
-  return count > 0;
+  const active = { state: 'active', updatedAt: new Date() } as const;
+  return (await db.session().em.nativeUpdate(Job, { id, finishedAt: null }, active)) > 0;
 }
 
 /** Marks a job as waiting for another attempt. */
 export async function markDelayed(db: Database, id: string): Promise<void> {
-  await db.count(sql`update jobs set state = 'delayed', updated_at = now() where id = ${id} and state = 'active'`);
+  const delayed = { state: 'delayed', updatedAt: new Date() } as const;
+  await db.session().em.nativeUpdate(Job, { id, state: 'active' }, delayed);
 }
 
 /** Locks a job that is at a position until the transaction ends; null when it has ended or another worker moved it. */
@@ -137,11 +174,11 @@ export async function advanceJob(tx: Database, job: JobRow, step: JobStep): Prom
 
 /** Ends a job, as failed when there is a reason, and removes its file; of an import it is an event of the project. False when it had ended before. */
 export async function finishJob(db: Database, id: string, failedReason: string | null): Promise<boolean> {
-  const [state, progress] = failedReason === null ? ['completed', sql`100`] : ['failed', sql`progress`];
+  const state = failedReason === null ? 'completed' : 'failed';
   const given = sql`
     ended as (
-      update jobs set state = ${state}, failed_reason = ${failedReason}, progress = ${progress}, updated_at = now(),
-        finished_at = now()
+      update jobs set state = ${state}, failed_reason = ${failedReason}, updated_at = now(), finished_at = now(),
+        progress = case when ${failedReason}::text is null then 100 else progress end
       where id = ${id} and finished_at is null returning *),
     emptied as (delete from import_files where job_id in (select id from ended))`;
   const events = sql`select ${importFinished} from ended where kind = 'import'`;
@@ -150,7 +187,7 @@ export async function finishJob(db: Database, id: string, failedReason: string |
 
 const importFinished = newEvent({
   projectId: sql`project_id`,
-  name: sql`'import.finished'`,
+  name: 'import.finished',
   data: sql`jsonb_build_object('importId', id, 'filename', spec ->> 'filename', 'state', state, 'total', total_count,
     'created', created_count, 'updated', updated_count, 'failed', failure_count, 'error', failed_reason)`,
 });
@@ -160,7 +197,7 @@ export function stalledJobs(
   db: Database,
   query: StalledQuery,
 ): Promise<(Pick<JobRow, 'id' | 'projectId' | 'kind'> & { at: string })[]> {
-  const [at, id] = [sql`updated_at`, sql`id`];
+  const [at, id] = [raw('updated_at'), raw('id')];
   return db.rows(sql`
     select id, project_id as "projectId", kind, updated_at::text as at from jobs
     where finished_at is null and ${isStalled(at, query)} and ${stalledPage(at, id, query)}`);

@@ -13,7 +13,16 @@ import { restartable } from '../store/outbox/recovery.ts';
 import type { Database } from '../store/sql.ts';
 import { removeFile } from './csv.ts';
 import { mappingFor } from './import-file.ts';
-import { errorsOf, findJob, insertJob, isJobId, type JobRow, latestUndo, type NewJob, stalledJobs } from './queries.ts';
+import {
+  errorsOf,
+  findJob,
+  insertJob,
+  isJobId,
+  type JobRow,
+  latestUndos,
+  type NewJob,
+  stalledJobs,
+} from './queries.ts';
 import type {
   BulkBody,
   BulkJobBody,
@@ -146,7 +155,7 @@ export async function queueUndo(
     job.spec.operation === 'delete' ? ['Deleted contacts', trashDays] : ['Changes of contacts', keptDays];
   if (Date.parse(job.createdAt) < Date.now() - days * dayMs)
     throw new AppError(410, 'TOO_LATE', `${kept} are kept for ${days} days: those of this job are gone`);
-  const earlier = await latestUndo(db, job);
+  const earlier = (await latestUndos(db, projectId, [jobId], job.createdAt)).get(jobId) ?? null;
   if (earlier !== null && !isOver(earlier))
     throw conflict(`The job is being undone by ${earlier.id}: wait until that has finished`, { undoneBy: earlier.id });
   const preview = await previewUndo(db, { projectId, jobId, restoresConflicts: conflicts === 'restore' });

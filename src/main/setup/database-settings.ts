@@ -9,6 +9,7 @@ import * as campaigns from '../../campaigns/entity.ts';
 import * as contacts from '../../contacts/entity.ts';
 import * as suppressions from '../../contacts/suppressions/rules.ts';
 import * as domains from '../../domains/queries.ts';
+import * as jobs from '../../imports/queries.ts';
 import * as erasures from '../../insight/erasures/entity.ts';
 import * as plans from '../../insight/mcp/plans.ts';
 import * as webhooks from '../../insight/webhooks/entity.ts';
@@ -31,7 +32,7 @@ import * as versions from '../../templates/versions.ts';
 
 const workflows = [automations, migrations];
 const platform = [accounts, systemMails, projects, keys, invitations, domains, wipes];
-const audience = [contacts, segments, suppressions, views];
+const audience = [contacts, segments, suppressions, views, jobs];
 const content = [uploads, templates, blocks, brands, versions];
 
 /**
