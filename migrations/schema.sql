@@ -2261,8 +2261,10 @@ CREATE OR REPLACE FUNCTION write_contacts(project uuid, given jsonb, cause text,
  SET plan_cache_mode TO 'force_generic_plan'
  SET jit TO 'off'
  SET enable_seqscan TO 'off'
+ SET enable_bitmapscan TO 'off'
  SET enable_hashjoin TO 'off'
  SET enable_mergejoin TO 'off'
+ SET enable_material TO 'off'
 AS $function$
 #variable_conflict use_column
 declare
@@ -2293,7 +2295,7 @@ begin
           select (g.item ->> 'newId')::uuid, g.item ->> 'email', coalesce((g.item ->> 'subscribed')::boolean, subscribed_when_new),
             coalesce(g.item -> 'set', '{}'), coalesce(g.item -> 'consent', '{}'), coalesce((g.item ->> 'createdAt')::timestamptz, now())
           from jsonb_array_elements(given) as g (item)) as i (id, email, subscribed, set, consent, created_at)
-        where not exists (select from contacts c where c.project_id = project and c.email = i.email)
+        where not exists (select from contacts c where c.project_id = project and c.email = i.email offset 0)
         order by i.email
         on conflict do nothing
         returning id, email, subscribed, data, created_at, updated_at),
