@@ -142,7 +142,7 @@ test('an erasure whose worker is killed inside its steps and between them ends w
   await killedAt(id, {
     lock: 'select from contacts where id = $1 for update',
     id: contactId,
-    waiting: /delete from contacts/,
+    waiting: /delete from "?contacts/,
     phase: 'SETTLING',
   });
   expect(await countOf('contacts where id = $1', contactId)).toBe(1);
@@ -152,7 +152,7 @@ test('an erasure whose worker is killed inside its steps and between them ends w
   await killedAt(id, {
     lock: `select from events where id = (select max(id::text)::uuid from events where contact_id = $1 and name = 'visit') for update`,
     id: contactId,
-    waiting: /update events/,
+    waiting: /update "?events/,
     phase: 'ROWS',
   });
   expect(await countOf('contacts where id = $1', contactId)).toBe(0);
@@ -169,7 +169,7 @@ test('an erasure whose worker is killed inside its steps and between them ends w
   // While the certificate is made.
   await killedAt(id, {
     lock: 'lock table templates in access exclusive mode',
-    waiting: /from templates/,
+    waiting: /from "?templates/,
     phase: 'CERTIFYING',
   });
 
