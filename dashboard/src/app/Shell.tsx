@@ -14,11 +14,9 @@ import {
 import { lazy, Suspense, useEffect, useState, useSyncExternalStore } from 'react';
 import { selectProject } from '../api/client.ts';
 import { loaded } from '../api/load.ts';
-import { serviceReachable } from '../api/signals.ts';
 import { Button } from '../ui/Button.tsx';
 import { Kbd } from '../ui/Kbd.tsx';
 import { Menu, MenuChoice, MenuItem, MenuLabel, MenuSeparator } from '../ui/Menu.tsx';
-import { Note } from '../ui/States.tsx';
 import { HoldBanner } from './HoldBanner.tsx';
 import { places } from './places.ts';
 import { myProjects, useSignOut, whoAmI } from './session.ts';
@@ -38,10 +36,9 @@ const switcher =
 const entry =
   'flex items-center gap-2 rounded-md px-2 py-1 text-ink no-underline hover:bg-pressed aria-[current]:bg-pressed aria-[current]:font-medium [&_svg]:size-4 [&_svg]:text-muted aria-[current]:[&_svg]:text-accent';
 
-/** Frames every page of a project: current place, navigation, and whether the service is reachable. */
+/** Frames every page of a project: current place and navigation. */
 export function Shell() {
   const { project = '' } = useParams({ strict: false });
-  const isReachable = useSyncExternalStore(serviceReachable.subscribe, serviceReachable.get);
   const { pathname } = useRouterState({ select: (state) => state.location });
   const [isOpen, setOpen] = useState(false);
   const [opened, setOpened] = useState<Opened>(null);
@@ -90,13 +87,6 @@ export function Shell() {
         tabIndex={-1}
         className="mx-auto w-full max-w-7xl min-w-0 px-4 py-5 outline-none md:px-8 md:py-6"
       >
-        {isReachable ? null : (
-          <div className="sticky top-2 z-10 mb-4">
-            <Note tone="warn">
-              Fernpost can’t be reached. Your changes stay on this page, which reconnects by itself.
-            </Note>
-          </div>
-        )}
         <HoldBanner project={project} />
         <Outlet />
       </main>

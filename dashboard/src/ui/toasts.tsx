@@ -1,5 +1,5 @@
 import { useSyncExternalStore } from 'react';
-import { Signal } from '../api/signals.ts';
+import { Signal, serviceReachable } from '../api/signals.ts';
 import type { Tone } from './Badge.tsx';
 import { Button } from './Button.tsx';
 import { Note } from './States.tsx';
@@ -32,15 +32,26 @@ function dismiss(id: number): void {
   toasts.set(toasts.get().filter((one) => one.id !== id));
 }
 
-/** Where toasts appear; once, around all pages. */
+/**
+ * Where toasts appear; once, around all pages. While the service does not answer the first of them says so: within the page it would move what is
+ * below it, and a press that begins before that would be lost.
+ */
 export function Toasts() {
   const shown = useSyncExternalStore(toasts.subscribe, toasts.get);
+  const isReachable = useSyncExternalStore(serviceReachable.subscribe, serviceReachable.get);
   return (
     <div
       className="fixed right-4 bottom-4 z-40 flex max-w-[min(26rem,calc(100vw-2rem))] flex-col gap-2"
       role="status"
       aria-live="polite"
     >
+      {isReachable ? null : (
+        <div data-slot="toast" className="rounded-lg bg-raised shadow-float">
+          <Note tone="warn">
+            Fernpost can’t be reached. Your changes stay on this page, which reconnects by itself.
+          </Note>
+        </div>
+      )}
       {shown.map(({ id, tone, text, action }) => (
         <div key={id} data-slot="toast" className="rounded-lg bg-raised shadow-float">
           <Note tone={tone}>
