@@ -1,6 +1,6 @@
 import { User } from '../accounts/entity.ts';
 import { checkKeySender } from '../domains/service.ts';
-import { forbidden } from '../lib/errors.ts';
+import { beyondRecipients } from '../lib/errors.ts';
 import { hasSeen, stale } from '../lib/ids.ts';
 import { domainOf } from '../lib/validation/email-address.ts';
 import { isoText } from '../store/columns.ts';
@@ -84,10 +84,8 @@ export async function keepLimits(tx: Database, id: string): Promise<void> {
   const others = { id, $or: [{ limitedBy: null }, { limitedBy: { $ne: key } }] };
   const automation = await tx.em.findOne(Automation, others, { fields: ['enabled'], disableIdentityMap: true });
   if (automation && (automation.enabled || (await hasActiveRuns(tx, [id]))))
-    throw forbidden(
-      'This key may not send to everybody: it can only change workflows that it enabled itself, or disabled ones with no active executions',
-      { reason: 'recipient' },
-      'Use a key without limits, or sign in.',
+    throw beyondRecipients(
+      'can only change workflows that it enabled itself, or disabled ones with no active executions',
     );
 }
 

@@ -1,6 +1,6 @@
 import { campaignEvent } from '../contacts/events/queries.ts';
 import { type CampaignStatus, editableStatuses, openStatuses } from '../lib/campaign-status.ts';
-import { forbidden, notFound } from '../lib/errors.ts';
+import { beyondRecipients, notFound } from '../lib/errors.ts';
 import { newEvent, recordingEvents } from '../store/record-events.ts';
 import { type Database, limitingKey, type Query, raw, sql } from '../store/sql.ts';
 import type { Audience } from './audience/audience.ts';
@@ -75,11 +75,7 @@ export async function keepSendLimits(tx: Database, id: string): Promise<void> {
     select s.limited_by as "limitedBy" from campaigns c join campaign_sends s on s.campaign_id = c.id and s.send_seq = c.send_seq
       where c.id = ${id} and c.status in ${raw(openStatuses.sql)}`);
   if (send !== null && send.limitedBy !== key)
-    throw forbidden(
-      'This key may not send to everybody: it can only change campaigns that it started itself',
-      { reason: 'recipient' },
-      'Use a key without limits, or sign in.',
-    );
+    throw beyondRecipients('can only change campaigns that it started itself');
 }
 
 /** Locks a campaign and then its send (`lockCampaignSend`), for whoever knows both. Answers false when the send is gone. */

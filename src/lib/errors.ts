@@ -88,6 +88,11 @@ export function forbidden(
   return new AppError(403, 'FORBIDDEN', message, { ...(details ? { details } : {}), suggestion });
 }
 
+/** 403 for a key whose mail reaches some recipients only, where what it asks for would reach others: `what` it can or cannot do. */
+export function beyondRecipients(what: string, suggestion = 'Use a key without limits, or sign in.'): AppError {
+  return forbidden(`This key may not send to everybody: it ${what}`, { reason: 'recipient' }, suggestion);
+}
+
 /** 422 `VALIDATION_ERROR` with at least one field problem. */
 export function invalid(
   errors: FieldProblem[],

@@ -1,7 +1,7 @@
 import { contactBody } from '../contacts/list-queries.ts';
 import { automationsUsingSegment } from '../contacts/usage.ts';
 import { refuseOvergrowth } from '../lib/conditions/segments.ts';
-import { badRequest, conflict, forbidden, notFound } from '../lib/errors.ts';
+import { badRequest, beyondRecipients, conflict, notFound } from '../lib/errors.ts';
 import { checkSeen } from '../lib/ids.ts';
 import { offsetAnswer, offsetPage } from '../lib/pages.ts';
 import { recordChange } from '../projects/audit/record.ts';
@@ -215,9 +215,8 @@ async function keepLimits(
   if (limitingKey(tx) === null) return;
   const { id, projectId } = segment;
   if (!isTracked && (!id || !projectId || (await dependentsOf(tx, projectId, id)).length === 0)) return;
-  throw forbidden(
-    'This key may not send to everybody: it cannot change who belongs to a dynamic segment that tracks its membership, nor to a segment that other segments refer to',
-    { reason: 'recipient' },
+  throw beyondRecipients(
+    'cannot change who belongs to a dynamic segment that tracks its membership, nor to a segment that other segments refer to',
     'Use a segment without trackMembership, a key without limits, or sign in.',
   );
 }

@@ -1,7 +1,7 @@
 import { parseTemplate, StepLimitError, TemplateSyntaxError } from '@fernpost/renderer';
 import { LockMode, type RequiredEntityData } from '@mikro-orm/core';
 import { checkKeySender, checkSenderDomain } from '../domains/service.ts';
-import { AppError, badRequest, conflict, forbidden, notFound } from '../lib/errors.ts';
+import { AppError, badRequest, beyondRecipients, conflict, notFound } from '../lib/errors.ts';
 import { checkSeen } from '../lib/ids.ts';
 import { offsetAnswer, offsetPage } from '../lib/pages.ts';
 import { cutText, likeText } from '../lib/text.ts';
@@ -131,10 +131,8 @@ export async function patchTemplate(
 async function keepLimits(tx: Database, { id, projectId }: Template): Promise<void> {
   const key = limitingKey(tx);
   if (key === null || (await usesOfTemplates(tx, projectId, [id], key)) === null) return;
-  throw forbidden(
-    'This key may not send to everybody: it cannot change a template that is sent by a workflow which somebody else enabled, or which has active executions',
-    { reason: 'recipient' },
-    'Use a key without limits, or sign in.',
+  throw beyondRecipients(
+    'cannot change a template that is sent by a workflow which somebody else enabled, or which has active executions',
   );
 }
 

@@ -4,7 +4,7 @@ import { parseTemplate, TemplateSyntaxError } from '@fernpost/renderer';
 import { defineEntity } from '@mikro-orm/core';
 import * as v from 'valibot';
 import { editableStatuses } from '../../lib/campaign-status.ts';
-import { AppError, bareNotFound, forbidden } from '../../lib/errors.ts';
+import { AppError, bareNotFound, beyondRecipients } from '../../lib/errors.ts';
 import { ofProject } from '../../projects/queries.ts';
 import { baseColumns } from '../../store/columns.ts';
 import { type Database, limitingKey, type Query, raw, sql } from '../../store/sql.ts';
@@ -50,12 +50,7 @@ export async function findBrand(db: Database, projectId: string): Promise<Brand 
  * @throws 400 where a document does not fit the new kit, 403 for a key with limits
  */
 export async function putBrand(db: Database, iconsUrl: string, projectId: string, kit: Brand): Promise<Brand> {
-  if (limitingKey(db) !== null)
-    throw forbidden(
-      'This key may not send to everybody: it cannot change the brand kit, which emails to everybody follow',
-      { reason: 'recipient' },
-      'Use a key without limits, or sign in.',
-    );
+  if (limitingKey(db) !== null) throw beyondRecipients('cannot change the brand kit, which emails to everybody follow');
   checkLiquid(kit.footer, 'footer');
   checkLiquid(kit.postalAddress, 'postalAddress');
   return db.transaction(async (tx) => {
