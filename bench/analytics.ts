@@ -3,6 +3,7 @@ import { readConfig } from '../src/lib/config/config.ts';
 import { foldMailChanges } from '../src/mail/ledger/mail-count-queries.ts';
 import { startApi } from '../src/main/api/api-runtime.ts';
 import { createFirstProject, type FirstProjectFacts } from '../src/main/projects/first-project.ts';
+import { entities } from '../src/main/setup/database-settings.ts';
 import { createLogger } from '../src/main/setup/process.ts';
 import { openStore } from '../src/store/orm.ts';
 import type { Database } from '../src/store/sql.ts';
@@ -28,7 +29,7 @@ export async function benchAnalytics(): Promise<void> {
   if (project === null) throw new Error('The database of a benchmark must be empty');
   await using store = await openStore(
     { url: services.databaseUrl, poolSize: 3, applicationName: 'fernpost-bench' },
-    [],
+    entities,
   );
   const db = store.db;
   console.log(`\nAnalytics: one project, ${size.mails} mails to ${size.contacts} contacts within ${size.days} days`);

@@ -4,6 +4,7 @@ import { readConfig } from '../src/lib/config/config.ts';
 import { newId } from '../src/lib/ids.ts';
 import { pause } from '../src/lib/time.ts';
 import { createFirstProject } from '../src/main/projects/first-project.ts';
+import { entities } from '../src/main/setup/database-settings.ts';
 import { openStore } from '../src/store/orm.ts';
 import { openTemporal } from '../temporal/connection.ts';
 import { prepareNamespace } from '../temporal/setup.ts';
@@ -35,7 +36,7 @@ export async function benchAutomation(): Promise<void> {
   };
   const project = await createFirstProject(readConfig(env));
   if (project === null) throw new Error('The database of a benchmark must be empty');
-  const store = await openStore({ url: databaseUrl, poolSize: 4, applicationName: 'fernpost-bench' }, []);
+  const store = await openStore({ url: databaseUrl, poolSize: 4, applicationName: 'fernpost-bench' }, entities);
   await store.db.rows('create table bare_runs (id uuid primary key, step integer not null default 0)');
   const floor = await processOf('./support/automation-bare-process.ts', env);
   const worker = await processOf('../src/main/worker.ts', env);

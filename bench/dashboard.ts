@@ -3,6 +3,7 @@ import { fileURLToPath } from 'node:url';
 import type { Page } from 'playwright-core';
 import { readConfig } from '../src/lib/config/config.ts';
 import { pause } from '../src/lib/time.ts';
+import { entities } from '../src/main/setup/database-settings.ts';
 import { openStore } from '../src/store/orm.ts';
 import { startBrowser } from '../test/support/browser.ts';
 import { builtDashboard, ownAddress } from '../test/support/dashboard-owner.ts';
@@ -40,7 +41,7 @@ export async function benchDashboard(): Promise<void> {
   };
   await using store = await openStore(
     { url: services.databaseUrl, poolSize: 3, applicationName: 'fernpost-bench' },
-    [],
+    entities,
   );
   const db = store.db;
   let data = await knownDashboard(db);

@@ -1,5 +1,6 @@
 import { trackEvent } from '../src/contacts/events/queries.ts';
 import { newId } from '../src/lib/ids.ts';
+import { entities } from '../src/main/setup/database-settings.ts';
 import { openStore } from '../src/store/orm.ts';
 import type { Database } from '../src/store/sql.ts';
 import { benchServices } from './support/services.ts';
@@ -24,7 +25,7 @@ export async function benchFieldCatalogue(): Promise<void> {
   await using services = await benchServices({ temporal: false });
   await using store = await openStore(
     { url: services.databaseUrl, poolSize: 1, applicationName: 'fernpost-bench' },
-    [],
+    entities,
   );
   const { db } = store;
   const projectId = await anAudience(db);

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { freePorts } from '@fernpost/local-stack';
 import { pause } from '../src/lib/time.ts';
+import { entities } from '../src/main/setup/database-settings.ts';
 import { openStore, type Store } from '../src/store/orm.ts';
 import { anAutomation } from '../test/support/automation-fixtures.ts';
 import { countOf, people, tell, until } from './support/automation-bench.ts';
@@ -167,7 +168,7 @@ async function crowd(service: Service): Promise<void> {
   const { projectId } = JSON.parse(readFileSync(join(service.dataDir, 'first-project.json'), 'utf8')) as FirstProject;
   await using store: Store = await openStore(
     { url: service.databaseUrl, poolSize: 2, applicationName: 'fernpost-bench' },
-    [],
+    entities,
   );
   const automation = await anAutomation(store.db, projectId, {
     event: 'crowd.began',

@@ -9,6 +9,7 @@ import { readConfig } from '../src/lib/config/config.ts';
 import { newId } from '../src/lib/ids.ts';
 import { startApi } from '../src/main/api/api-runtime.ts';
 import { createFirstProject, type FirstProjectFacts } from '../src/main/projects/first-project.ts';
+import { entities } from '../src/main/setup/database-settings.ts';
 import { createLogger } from '../src/main/setup/process.ts';
 import { installTemporalRuntime, temporalSettings } from '../src/main/temporal/temporal-runtime.ts';
 import { runTemporalWorkers } from '../src/main/worker/temporal-workers.ts';
@@ -68,7 +69,7 @@ export async function benchImport(): Promise<void> {
   if (project === null) throw new Error('The database of a benchmark must be empty');
   await using store = await openStore(
     { url: services.databaseUrl, poolSize: 4, applicationName: 'fernpost-bench' },
-    [],
+    entities,
   );
   const db = store.db;
   const client = new Client({ connectionString: services.databaseUrl });

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { readConfig } from '../src/lib/config/config.ts';
 import { startApi } from '../src/main/api/api-runtime.ts';
 import { createFirstProject, type FirstProjectFacts } from '../src/main/projects/first-project.ts';
+import { entities } from '../src/main/setup/database-settings.ts';
 import { createLogger } from '../src/main/setup/process.ts';
 import { touchedProjects } from '../src/segments/changes.ts';
 import { computeSegment } from '../src/segments/service.ts';
@@ -91,7 +92,7 @@ export async function benchSegments(): Promise<void> {
   if (project === null) throw new Error('The database of a benchmark must be empty');
   await using store = await openStore(
     { url: services.databaseUrl, poolSize: 2, applicationName: 'fernpost-bench' },
-    [],
+    entities,
   );
   const db = store.db;
   console.log(`\nSegments: ${contacts} contacts, ${events} events, Postgres as npm start runs it`);

@@ -1,6 +1,7 @@
 import { type Config, readConfig } from '../../src/lib/config/config.ts';
 import { newId } from '../../src/lib/ids.ts';
 import { createFirstProject, type FirstProjectFacts } from '../../src/main/projects/first-project.ts';
+import { entities } from '../../src/main/setup/database-settings.ts';
 import { openStore, type Store } from '../../src/store/orm.ts';
 import { openTemporal } from '../../temporal/connection.ts';
 import { prepareNamespace } from '../../temporal/setup.ts';
@@ -50,7 +51,7 @@ export async function inDeliveryWorld(
     children.push(child);
     return child;
   };
-  const store = await openStore({ url: databaseUrl, poolSize: 2, applicationName: 'fernpost-bench' }, []);
+  const store = await openStore({ url: databaseUrl, poolSize: 2, applicationName: 'fernpost-bench' }, entities);
   try {
     const sink = await start('./campaign-child.ts', ['sink', String(sinkDelayMs)]);
     env.POSTMARK_API_URL = sink.url;

@@ -1,5 +1,6 @@
 import { type Config, readConfig } from '../../src/lib/config/config.ts';
 import { createFirstProject, type FirstProjectFacts } from '../../src/main/projects/first-project.ts';
+import { entities } from '../../src/main/setup/database-settings.ts';
 import { openStore } from '../../src/store/orm.ts';
 import { benchServices } from './services.ts';
 
@@ -24,7 +25,7 @@ export async function benchWorld(): Promise<BenchWorld> {
   const project = await createFirstProject(config);
   if (project === null) throw new Error('The database of a benchmark must be empty');
   const { db } = stack.use(
-    await openStore({ url: services.databaseUrl, poolSize: 2, applicationName: 'fernpost-bench' }, []),
+    await openStore({ url: services.databaseUrl, poolSize: 2, applicationName: 'fernpost-bench' }, entities),
   );
   const owned = stack.move();
   return { config, project, db, [Symbol.asyncDispose]: () => owned.disposeAsync() };
