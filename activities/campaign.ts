@@ -162,7 +162,7 @@ function endActivities(deps: CampaignActivityDeps) {
       await cancelCampaignByOperator(db, campaignId, sendSeq);
     },
 
-    /** Ends a cancelled send: what is unconfirmed is settled, unsent rows are deleted or FAILED (see `cleanup.ts`). */
+    /** Ends a cancelled send: what is unconfirmed is settled, unsent rows are deleted or FAILED. */
     async cleanUpCancelled(campaignId: string, sendSeq: number): Promise<CleanUpReport> {
       return alive(heartbeatMs, async (beat) => {
         const send = await laneSend(deps, campaignId, sendSeq);

@@ -1,6 +1,11 @@
 /**
  * The status of a mail in the ledger: it waits (PENDING), is with a claim (SENDING, which the interface derives), was handed over (SENT), what the
  * provider reported since, or why it was never sent. RECEIVED is mail that came in. A campaign has a status of its own.
+ *
+ * FAILED is set by our own verdict on handed-over mail (`settle_mail`), by a provider's report that it was rejected
+ * (feedback/reports/notify.ts), when the project is paused for its reputation (feedback/reputation/service.ts), when a campaign is cancelled
+ * (campaigns/delivery/completion.ts), and from the start: beyond the monthly limit (campaigns/audience/expansion.ts), left out at a review
+ * (launches/review/expand-reviewed.ts), or as a step's mail to a contact that is not subscribed (automations/runtime/mail-step.ts).
  */
 export const MailStatus = {
   PENDING: 'PENDING',

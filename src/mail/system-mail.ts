@@ -45,7 +45,7 @@ export async function sendSystemMail(deps: SystemMailDeps, id: string): Promise<
   const { db, mailer } = deps;
   const mail = await pendingMail(db, id);
   if (mail === null) return { state: 'gone' };
-  const ledger = new SystemDelivery(deps, id);
+  const ledger = new SystemDelivery(deps, claimOf(mail));
   if (mail.attempts > 0 && mail.error === null) {
     const known = await lookUp(deps, mail, ledger);
     if (known !== null) return known;
@@ -60,10 +60,18 @@ export async function sendSystemMail(deps: SystemMailDeps, id: string): Promise<
     return { state: 'later', waitMs: longestPauseMs };
   }
   if (!(await beginHandOver(db, id, mail.attempts))) return { state: 'later', waitMs: shortestPauseMs };
-  ledger.begins(leave.probing);
+  ledger.begins(claimOf({ id, attempts: mail.attempts + 1 }), leave.probing);
   const letter = JSON.parse(content) as Letter;
   await handOver(deps, ledger, [{ ...mail, letter }], (outcomes) => ledger.settle(outcomes));
   return ledger.report;
+}
+
+/**
+ * The claim of a mail's last attempt. Each attempt has its own: the journal of a provider that cannot be searched (SES, SMTP) takes a
+ * message once for a claim, and would refuse what is to be sent again.
+ */
+function claimOf({ id, attempts }: Pick<PendingMail, 'id' | 'attempts'>): string {
+  return attempts > 1 ? `${id}.${attempts}` : id;
 }
 
 /** Looks a mail up whose hand-over has no known outcome; null when it may be sent again. */
@@ -72,7 +80,7 @@ async function lookUp(
   mail: PendingMail,
   ledger: SystemDelivery,
 ): Promise<SystemMailReport | null> {
-  const { accepted } = await lookUpClaim(deps, mail.id);
+  const { accepted } = await lookUpClaim(deps, claimOf(mail));
   const { id: emailId, sinceMs, ageMs } = mail;
   const unconfirmed = { emailId, attempts: 0, ageMs, sinceMs, lagMs: Math.max(0, deps.lagMs - sinceMs) };
   // A letter that comes twice does less harm than one that never comes: what nobody can tell of is sent again.
@@ -95,7 +103,8 @@ interface OpenMail extends PendingMail {
 
 /** Mail of the service as the engine sees it: one message, which no rule of a project concerns. */
 class SystemDelivery implements Delivery<OpenMail> {
-  readonly id: string;
+  /** The claim of the attempt. */
+  id: string;
   readonly projectId = systemProjectId;
   takenAt = performance.now();
   calls: 'allowed' | 'probe' = 'allowed';
@@ -103,13 +112,14 @@ class SystemDelivery implements Delivery<OpenMail> {
   report: SystemMailReport = { state: 'later', waitMs: shortestPauseMs };
   readonly #deps: SystemMailDeps;
 
-  constructor(deps: SystemMailDeps, id: string) {
+  constructor(deps: SystemMailDeps, claimId: string) {
     this.#deps = deps;
-    this.id = id;
+    this.id = claimId;
   }
 
-  /** Notes that the hand-over begins now. */
-  begins(probing: boolean): void {
+  /** Notes that the hand-over under this claim begins now. */
+  begins(claimId: string, probing: boolean): void {
+    this.id = claimId;
     this.takenAt = performance.now();
     this.calls = probing ? 'probe' : 'allowed';
   }

@@ -2,9 +2,11 @@ import { pino } from 'pino';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { systemMailActivities } from '../../activities/mail.ts';
 import { queueMemberMails, queueSystemMails, startOfMail } from '../../src/accounts/system-mail/service.ts';
+import { createConnectionLimiter, createSingleMailer } from '../../src/domains/providers/one-by-one.ts';
 import { receivePostmark } from '../../src/feedback/reports/webhooks.ts';
 import { readConfig } from '../../src/lib/config/config.ts';
 import { newId } from '../../src/lib/ids.ts';
+import { createJournal } from '../../src/mail/providers/journal.ts';
 import { recoverableMails, sendSystemMail } from '../../src/mail/system-mail.ts';
 import { createRecovery } from '../../src/store/outbox/recovery.ts';
 import { aProject } from '../support/api.ts';
@@ -79,6 +81,30 @@ test('a mail that never arrived is sent again once it cannot turn up any more', 
   await worker.perform(startOfMail(id));
   expect(await worker.result(startOfMail(id).id)).toBe('sent');
   expect([mailer.sent.length, mailer.calls.length]).toEqual([1, 2]);
+});
+
+test('a mail that may not have reached a provider without a search is handed over again', async () => {
+  const log = pino({ level: 'silent' });
+  const reached: string[] = [];
+  const mailer = createSingleMailer(
+    {
+      name: 'system-single',
+      maxMessageBytes: 1024 * 1024,
+      proofMs: 0,
+      handOver: async ({ to }) => {
+        reached.push(to.address);
+        if (reached.length === 1) throw new Error('the connection broke before the answer');
+        return { kind: 'accepted', messageId: 'second', at: new Date().toISOString() };
+      },
+    },
+    { journal: createJournal(db.db, log), limiter: createConnectionLimiter(1), log },
+  );
+  const id = await queued('ines.duarte@harbourmail.test');
+  const attempt = () => sendSystemMail({ ...deps(new FakeMailer()), mailer, lagMs: 0 }, id);
+  expect(await attempt()).toEqual({ state: 'later', waitMs: 0 });
+  expect(await attempt()).toEqual({ state: 'sent' });
+  expect(reached).toEqual(['ines.duarte@harbourmail.test', 'ines.duarte@harbourmail.test']);
+  expect(await rowOf(id)).toMatchObject({ status: 'SENT', message: 'second' });
 });
 
 test('a mail that the provider refuses is given up and says why', async () => {

@@ -61,7 +61,8 @@ export interface Settled {
 const longestRefusal = 500;
 
 /**
- * Settles mail of a claim: the only way by which handed-over mail gets a status. All that follows stands in the function `settle_mail`
+ * Settles mail of a claim: the only way by which our own verdict on handed-over mail is written (that of a provider's report is in
+ * feedback/reports/notify.ts). All that follows stands in the function `settle_mail`
  * (migrations/functions/settle_mail.sql), which nothing else calls: the ledger, counts of mail and usage, the contact that the provider
  * refuses, the counters of the send, the claim or the rows of the queue, and the events. Safe to repeat: what is settled stays as it is.
  * A campaign's claim brings verdicts only; its rows without one stay as they are, and `end` says what becomes of the claim.
