@@ -36,6 +36,8 @@ export type SystemMailReport = { state: 'sent' | 'failed' | 'gone' } | { state: 
 
 const shortestPauseMs = 5_000;
 const longestPauseMs = 10 * 60_000;
+/** A look-up that stays impossible for so long after the hand-over is given up, and the mail is sent again. */
+const patienceMs = 15 * 60_000;
 
 /**
  * Hands a mail of the service to the provider. Safe to repeat from any point: a hand-over is noted before it begins, and
@@ -84,6 +86,7 @@ async function lookUp(
   const { id: emailId, sinceMs, ageMs } = mail;
   const unconfirmed = { emailId, attempts: 0, ageMs, sinceMs, lagMs: Math.max(0, deps.lagMs - sinceMs) };
   // A letter that comes twice does less harm than one that never comes: what nobody can tell of is sent again.
+  if (accepted === null && sinceMs > patienceMs) return null;
   const judgement = judgeUnconfirmed(unconfirmed, { accepted, unsure: new Set(), proofMs: 0 }, false);
   switch (judgement.kind) {
     case 'sent':

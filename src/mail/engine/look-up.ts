@@ -1,11 +1,10 @@
 import type { Accepted, Mailer } from '../../domains/providers/mailer.ts';
 import { type Reason, reasonText } from '../ledger/reasons.ts';
-import { givenUp } from './attempts.ts';
+import { givenUp, mostAgeMs } from './attempts.ts';
 import type { EngineLog, Tried } from './port.ts';
 
-// A look-up that stays impossible for so long after the hand-over is given up, and the mail is sent again.
-const patienceMs = 15 * 60_000;
 const pauseMs = 5000;
+const longestPauseMs = 60_000;
 
 /** The provider's knowledge of a claim; `accepted` is null when it cannot be asked. */
 export interface LookUp {
@@ -51,7 +50,10 @@ export type Judgement =
   /** The provider does not have it: it may be sent again. */
   | { kind: 'again' };
 
-/** Judges an unconfirmed message by what the provider knows of its claim. `held`: whether the provider refuses everything. */
+/**
+ * Judges an unconfirmed message by what the provider knows of its claim. While that cannot be asked the message waits: it is never sent
+ * again unchecked, and after a day it is given up. `held`: whether the provider refuses everything.
+ */
 export function judgeUnconfirmed(mail: Unconfirmed, { accepted, unsure, proofMs }: LookUp, held: boolean): Judgement {
   const { emailId, sinceMs, lagMs } = mail;
   const known = accepted?.get(emailId);
@@ -60,8 +62,11 @@ export function judgeUnconfirmed(mail: Unconfirmed, { accepted, unsure, proofMs 
     if (sinceMs < proofMs) return { kind: 'wait', delayMs: Math.max(lagMs, pauseMs) };
     return { kind: 'failed', reason: { code: 'submission_unknown' } };
   }
-  if (accepted === null && sinceMs < patienceMs) return { kind: 'wait', delayMs: Math.max(lagMs, pauseMs) };
-  if (accepted !== null && lagMs > 0) return { kind: 'wait', delayMs: lagMs };
+  if (accepted === null) {
+    if (sinceMs > mostAgeMs) return { kind: 'failed', reason: { code: 'submission_unknown' } };
+    return { kind: 'wait', delayMs: Math.max(lagMs, pauseMs, Math.min(sinceMs / 10, longestPauseMs)) };
+  }
+  if (lagMs > 0) return { kind: 'wait', delayMs: lagMs };
   const reason = givenUp(mail, held, reasonText({ code: 'submission_unknown' }));
   return reason === null ? { kind: 'again' } : { kind: 'failed', reason };
 }
