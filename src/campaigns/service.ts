@@ -13,6 +13,7 @@ import { assignContent, copiedContent, newContent } from '../templates/source.ts
 import {
   contentVersion,
   contentVersions,
+  keepAuthor,
   keepFirstVersion,
   keepVersion,
   restoredContent,
@@ -105,7 +106,8 @@ export async function getCampaign(deps: ShowingDeps, projectId: string, id: stri
 
 /**
  * Changes a campaign that is not under way; parts that are absent stay, null clears what may be empty.
- * @throws 404, 400 for its status or an incomplete audience, 412 where `ifMatch` names another revision, and as on creation
+ * @throws 404, 400 for its status or an incomplete audience, 412 where `ifMatch` names another revision, 403 for a key with limits
+ * where others wrote or sent it, and as on creation
  */
 export async function updateCampaign(
   { db, senderDomains, iconsUrl, clock }: CampaignDeps,
@@ -122,6 +124,7 @@ export async function updateCampaign(
     const { status } = campaign;
     if (!editableStatuses.has(status)) throw badRequest(`A campaign that is ${status} cannot be changed`, { status });
     await keepSendLimits(tx, id);
+    await keepAuthor(tx, 'campaign', campaign);
     const audience = {
       audienceType: body.audienceType ?? campaign.audienceType,
       segmentId: body.segmentId === undefined ? campaign.segmentId : body.segmentId,

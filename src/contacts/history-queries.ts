@@ -135,12 +135,18 @@ export async function historyBegan(db: Database, days: number): Promise<string> 
   return row.began;
 }
 
-/** Removes up to `limit` changes that are older than so many days. */
+/**
+ * Removes up to `limit` changes that are older than so many days. The newest change by each key with limits stays, as those limits
+ * hold for what starts when time lets the contact enter a segment, however late.
+ */
 export function removeOldHistory(db: Database, days: number, limit: number): Promise<number> {
   return db.count(sql`
     delete from contact_history where ctid = any (array(
       select h.ctid from projects p cross join lateral (
-        select ctid from contact_history
-        where project_id = p.id and at < now() - make_interval(days => ${days}) order by at limit ${limit}) h
+        select ctid from contact_history old
+        where project_id = p.id and at < now() - make_interval(days => ${days}) and (limited_by is null or exists (
+          select from contact_history newer
+          where newer.contact_id = old.contact_id and newer.at > old.at and newer.limited_by = old.limited_by))
+        order by at limit ${limit}) h
       limit ${limit}))`);
 }

@@ -62,11 +62,17 @@ export function refuseInUse(name: string, { segments, campaigns, workflows }: Us
   if (uses.length > 0) throw bareBadRequest(`"${name}" is in use by ${uses.slice(0, 5).join(', ')}`);
 }
 
-/** The automations whose schedule enrolls a segment. */
-export function automationsUsingSegment(db: Database, projectId: string, segmentId: string): Promise<Use[]> {
+/** The automations whose schedule enrolls a segment; without those that the key `except` has enabled. */
+export function automationsUsingSegment(
+  db: Database,
+  projectId: string,
+  segmentId: string,
+  except: string | null = null,
+): Promise<Use[]> {
   return db.rows<Use>(sql`
     select a.id, a.name from automations a
     where a.project_id = ${projectId} and a.trigger_type = 'SCHEDULE' and a.trigger_config ->> 'segmentId' = ${segmentId}
+      and (${except}::uuid is null or a.limited_by is distinct from ${except}::uuid)
     order by a.created_at, a.id`);
 }
 

@@ -52,15 +52,26 @@ export function lockDefinitions(db: Database, projectId: string): Promise<void> 
 
 /**
  * How many unfinished campaigns go to the segment, or are scheduled or sending to an audience whose condition refers to it:
- * without the segment, one that excludes its members would go to everybody.
+ * without the segment, one that excludes its members would go to everybody. Only those of others than the key `except`, which wrote them
+ * and began their sends, and their drafts with such a condition too, where it is not null.
  */
-export async function campaignsUsing(db: Database, projectId: string, segmentId: string): Promise<number> {
+export async function campaignsUsing(
+  db: Database,
+  projectId: string,
+  segmentId: string,
+  except: string | null = null,
+): Promise<number> {
   const row = await db.row<{ total: number }>(
     sql`
-      select count(*)::int as total from campaigns
-      where project_id = ${projectId} and (segment_id = ${segmentId}::uuid and status in ${raw(unfinishedStatuses.sql)}
-        or audience_type = 'FILTERED' and status in ${raw(openStatuses.sql)}
-          and strpos(lower(audience_condition::text), '"segment.' || ${segmentId}::text || '"') > 0)`,
+      select count(*)::int as total from campaigns c
+      where project_id = ${projectId} and status in ${raw(unfinishedStatuses.sql)} and (segment_id = ${segmentId}::uuid
+        or audience_type = 'FILTERED' and (status in ${raw(openStatuses.sql)} or ${except}::uuid is not null)
+          and strpos(lower(audience_condition::text), '"segment.' || ${segmentId}::text || '"') > 0)
+        and (${except}::uuid is null
+          or not coalesce((select bool_and(v.author_id is not distinct from ${except}::text) from content_versions v
+            where v.project_id = c.project_id and v.item_id = c.id), false)
+          or status in ${raw(openStatuses.sql)} and exists (select from campaign_sends s
+            where s.campaign_id = c.id and s.send_seq = c.send_seq and s.limited_by is distinct from ${except}::uuid))`,
   );
   return row?.total ?? 0;
 }

@@ -207,17 +207,23 @@ export async function removeMembers(db: Database, projectId: string, id: string,
   });
 }
 
-// A key with limits cannot decide who enters a segment that is evaluated later, when nobody knows who asked for it.
+// A key with limits cannot decide whom mail of others reaches: by a segment that is evaluated later, when nobody knows who asked for it, or by
+// one that campaigns or workflows of others go to.
 async function keepLimits(
   tx: Database,
   { isTracked, ...segment }: { id?: string; projectId?: string; isTracked: boolean },
 ): Promise<void> {
-  if (limitingKey(tx) === null) return;
+  const key = limitingKey(tx);
+  if (key === null) return;
   const { id, projectId } = segment;
-  if (!isTracked && (!id || !projectId || (await dependentsOf(tx, projectId, id)).length === 0)) return;
+  const isUsed = async (used: string, project: string) =>
+    (await dependentsOf(tx, project, used)).length > 0 ||
+    (await automationsUsingSegment(tx, project, used, key)).length > 0 ||
+    (await campaignsUsing(tx, project, used, key)) > 0;
+  if (!isTracked && (!id || !projectId || !(await isUsed(id, projectId)))) return;
   throw beyondRecipients(
-    'cannot change who belongs to a dynamic segment that tracks its membership, nor to a segment that other segments refer to',
-    'Use a segment without trackMembership, a key without limits, or sign in.',
+    'cannot change who belongs to a dynamic segment that tracks its membership, nor to a segment that other segments, or campaigns or scheduled workflows of others, refer to',
+    'Use a segment of its own without trackMembership, a key without limits, or sign in.',
   );
 }
 

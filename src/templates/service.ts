@@ -24,6 +24,7 @@ import {
   contentVersion,
   contentVersions,
   forgetVersions,
+  keepAuthor,
   keepFirstVersion,
   keepVersion,
   restoredContent,
@@ -98,7 +99,7 @@ export async function getTemplate(db: Database, projectId: string, id: string): 
 /**
  * Changes a template; parts that are absent stay.
  * @throws 404, 400, 403 as on creation, also for the domain that its mail has until now, and for a key with limits
- * where workflows that somebody else runs send it, 412 where `ifMatch` names another revision
+ * where others wrote or send it, 412 where `ifMatch` names another revision
  */
 export async function patchTemplate(
   db: Database,
@@ -127,13 +128,16 @@ export async function patchTemplate(
   });
 }
 
-// Mail of workflows has the content that the template has when it is sent.
-async function keepLimits(tx: Database, { id, projectId }: Template): Promise<void> {
+// Mail that others send by a template has the content that it has then.
+async function keepLimits(tx: Database, template: Pick<Template, 'id' | 'projectId'>): Promise<void> {
   const key = limitingKey(tx);
-  if (key === null || (await usesOfTemplates(tx, projectId, [id], key)) === null) return;
-  throw beyondRecipients(
-    'cannot change a template that is sent by a workflow which somebody else enabled, or which has active executions',
-  );
+  if (key === null) return;
+  await keepAuthor(tx, 'template', template);
+  const { id, projectId } = template;
+  const sent = await tx.row(sql`
+    select 1 as sent from emails where template_id = ${id} and limited_by is distinct from ${key}::uuid limit 1`);
+  if (sent !== null || (await usesOfTemplates(tx, projectId, [id], key)) !== null)
+    throw beyondRecipients('cannot change a template that others send');
 }
 
 /** The versions of a template, newest first. @throws 404 */
@@ -166,7 +170,7 @@ export async function restoreTemplate(
 
 /**
  * Deletes a template; sent mail keeps its content and loses the reference.
- * @throws 404, 409 while a step of a workflow needs it
+ * @throws 404, 409 while a step of a workflow needs it, 403 as `patchTemplate` for a key with limits
  */
 export async function deleteTemplate(db: Database, projectId: string, id: string): Promise<void> {
   await removeTemplates(db, projectId, [id]);
@@ -207,6 +211,7 @@ async function removeTemplates(db: Database, projectId: string, ids: readonly st
     const lock = { fields: ['id'], orderBy: { id: 'asc' }, lockMode: LockMode.PESSIMISTIC_WRITE } as const;
     const found = await tx.em.find(Template, { projectId, id: [...ids] }, lock);
     requireAll(ids, new Set(found.map(({ id }) => id)));
+    for (const id of ids) await keepLimits(tx, { id, projectId });
     const use = await usesOfTemplates(tx, projectId, ids);
     if (use !== null)
       throw conflict(

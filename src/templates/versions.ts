@@ -1,11 +1,11 @@
 import { defineEntity } from '@mikro-orm/core';
 import * as v from 'valibot';
-import { notFound } from '../lib/errors.ts';
+import { beyondRecipients, notFound } from '../lib/errors.ts';
 import { field, Instant, Integer, nameSchemas } from '../lib/validation/fields.ts';
 import { Actor, actorName } from '../projects/audit/queries.ts';
 import { ofProject } from '../projects/queries.ts';
 import { baseColumns, isoText } from '../store/columns.ts';
-import { type Database, raw, sql } from '../store/sql.ts';
+import { type Database, limitingKey, raw, sql } from '../store/sql.ts';
 import { compileDocument } from './brand/service.ts';
 import { contentEntries } from './schema.ts';
 
@@ -73,6 +73,24 @@ const mostVersions = 100;
 const facts = raw(`version, restored_from as "restoredFrom", ${isoText('created_at')} as "createdAt",
   case when author_kind is not null then json_build_object('kind', author_kind, 'id', author_id,
     'name', ${actorName('author_kind', 'author_id', 'content_versions.project_id').text}) end as author`);
+
+/**
+ * Checks that a key with limits changes nothing that somebody else has written, who may send it to everybody now or later.
+ * @throws 403 for an item with a version of another author, or of nobody known
+ */
+export async function keepAuthor(
+  tx: Database,
+  kind: 'template' | 'campaign',
+  { projectId, id: itemId }: Pick<ContentItem, 'projectId' | 'id'>,
+): Promise<void> {
+  const key = limitingKey(tx);
+  if (key === null) return;
+  const versions = { projectId, itemId };
+  const others = { ...versions, $or: [{ authorId: null }, { authorId: { $ne: key } }] };
+  const isItsOwn =
+    (await tx.em.count(ContentVersion, versions)) > 0 && (await tx.em.count(ContentVersion, others)) === 0;
+  if (!isItsOwn) throw beyondRecipients(`can only change a ${kind} that nobody else has edited`);
+}
 
 /**
  * Keeps what an item is before its first edit that is kept, where no version of it is there: what was saved by older releases has

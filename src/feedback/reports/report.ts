@@ -194,6 +194,9 @@ async function storeFor(
     name: 'email.received',
     data: JSON.stringify(data),
     mailAt: timestamp,
+    // What answers mail of a test key starts what that key may start.
+    limitedBy: sql`(
+      select limited_by from emails where contact_id = ${contact.id} and sent_at is not null order by id desc limit 1)`,
   });
   await tx.count(recordingEvents({ given, events: sql`select ${event} from accepted` }));
 }

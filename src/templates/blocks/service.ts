@@ -1,11 +1,11 @@
 import { defineEntity, type InferEntity, LockMode, UniqueConstraintViolationException } from '@mikro-orm/core';
 import * as v from 'valibot';
-import { badRequest, conflict, notFound } from '../../lib/errors.ts';
+import { badRequest, beyondRecipients, conflict, notFound } from '../../lib/errors.ts';
 import { field, Instant, nameSchemas, textField, Uuid } from '../../lib/validation/fields.ts';
 import { recordChange } from '../../projects/audit/record.ts';
 import { ofProject } from '../../projects/queries.ts';
 import { baseColumns } from '../../store/columns.ts';
-import type { Database } from '../../store/sql.ts';
+import { type Database, limitingKey } from '../../store/sql.ts';
 import { checkBlocks } from '../brand/service.ts';
 
 const AnyBlock = v.record(v.string(), v.unknown());
@@ -75,7 +75,7 @@ export function createBlock(db: Database, projectId: string, body: CreateSavedBl
   });
 }
 
-/** Changes name or content; emails keep the copies that they have. @throws 404, 400 and 409 as on creation */
+/** Changes name or content; emails keep the copies that they have. @throws 404, 400 and 409 as on creation, 403 for a key with limits */
 export function patchBlock(
   db: Database,
   projectId: string,
@@ -90,7 +90,7 @@ export function patchBlock(
   });
 }
 
-/** Deletes saved blocks; emails keep the copies that they have. @throws 404 */
+/** Deletes saved blocks; emails keep the copies that they have. @throws 404, 403 for a key with limits */
 export function deleteBlock(db: Database, projectId: string, id: string): Promise<void> {
   return db.transaction(async (tx) => {
     const { name } = await load(tx, projectId, id);
@@ -100,6 +100,8 @@ export function deleteBlock(db: Database, projectId: string, id: string): Promis
 }
 
 async function load(tx: Database, projectId: string, id: string): Promise<SavedBlock> {
+  if (limitingKey(tx) !== null)
+    throw beyondRecipients('cannot change saved blocks, which are copied into emails to everybody');
   const block = await tx.em.findOne(SavedBlock, { projectId, id }, { lockMode: LockMode.PESSIMISTIC_WRITE });
   if (block === null) throw notFound('saved block', id);
   return block;

@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { defineEntity, type InferEntity } from '@mikro-orm/core';
 import type { Logger } from 'pino';
 import * as v from 'valibot';
-import { AppError, notFound } from '../../lib/errors.ts';
+import { AppError, beyondRecipients, notFound } from '../../lib/errors.ts';
 import { newId } from '../../lib/ids.ts';
 import { CursorParameter, clampLimit, decodeId, pageOf } from '../../lib/pages.ts';
 import { likeText } from '../../lib/text.ts';
@@ -10,7 +10,7 @@ import { field, Instant, Integer, limitParameter, nameSchemas, Uuid } from '../.
 import { recordChange } from '../../projects/audit/record.ts';
 import { ofProject } from '../../projects/queries.ts';
 import { baseColumns } from '../../store/columns.ts';
-import { type Database, sql } from '../../store/sql.ts';
+import { type Database, limitingKey, sql } from '../../store/sql.ts';
 import { type ImageStore, newImageKey, StoreUnusable } from '../images/store.ts';
 import { Template } from '../queries.ts';
 import { withImage } from './receive.ts';
@@ -180,9 +180,10 @@ export async function imageUsage(db: Database, projectId: string, id: string): P
 /**
  * Deletes an image from the store and then its row, so that a deletion that is interrupted can be repeated: an address
  * that still works never loses the row by which it can be deleted.
- * @throws 404, and 503 when the store does not delete it
+ * @throws 404, 403 for a key with limits, and 503 when the store does not delete it
  */
 export async function deleteImage({ db, store, log }: UploadDeps, projectId: string, id: string): Promise<void> {
+  if (limitingKey(db) !== null) throw beyondRecipients('cannot delete images, which emails to everybody show');
   const { key } = await load(db, projectId, id);
   try {
     await store.remove(key);

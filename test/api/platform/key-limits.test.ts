@@ -3,7 +3,9 @@ import { advance } from '../../../src/automations/runtime/advance.ts';
 import { createEnroller } from '../../../src/automations/runtime/enrol.ts';
 import { startOfSend } from '../../../src/campaigns/lifecycle/begin.ts';
 import { foldContactChanges } from '../../../src/contacts/catalogue-queries.ts';
+import { removeOldHistory } from '../../../src/contacts/history-queries.ts';
 import { applyNotification } from '../../../src/feedback/reports/notify.ts';
+import { recordReceivedMail } from '../../../src/feedback/reports/report.ts';
 import { changeContacts } from '../../../src/imports/bulk.ts';
 import { importRows } from '../../../src/imports/import.ts';
 import { composeQueued, createComposer } from '../../../src/mail/engine/compose.ts';
@@ -234,10 +236,17 @@ describe('what a test key starts reaches its recipients only:', () => {
     expect(refused.map(({ status }) => status)).toEqual([403, 403]);
   });
 
-  test('a template, unless workflows that others run send it', async () => {
+  test('a template, unless others have edited it or send it', async () => {
     const key = await testKey();
+    const anew = async (by: string): Promise<string> => {
+      const hello = { name: 'Hello', subject: 'Hello', body: '<p>Hi</p>' };
+      const content = { ...hello, from: project.sender, type: 'TRANSACTIONAL' };
+      const { status, body } = await api.call(by, 'POST', '/templates', content);
+      expect(status, JSON.stringify(body)).toBe(201);
+      return body.id;
+    };
     const using = async (enabled: boolean, isInside = false) => {
-      const templateId = await aTemplate(database.db, project);
+      const templateId = await anew(key);
       const { id } = await anAutomation(database.db, project.id, {
         enabled: true,
         steps: { mail: ['SEND_EMAIL', { templateId }] },
@@ -250,25 +259,98 @@ describe('what a test key starts reaches its recipients only:', () => {
       await database.db.count('update automations set enabled = $1 where id = $2', [enabled, id]);
       return { templateId, id };
     };
-    const [on, off, inside] = [await using(true), await using(false), await using(false, true)];
-    const edits = async ({ templateId }: { templateId: string }) => [
-      await api.call(key, 'PATCH', `/templates/${templateId}`, { subject: 'Mine' }),
-      await api.call(key, 'POST', `/templates/${templateId}/versions/1/restore`),
+    const edits = async (id: string) => [
+      await api.call(key, 'PATCH', `/templates/${id}`, { subject: 'Mine' }),
+      await api.call(key, 'POST', `/templates/${id}/versions/1/restore`),
     ];
-    const own = await api.call(project.secretKey, 'PATCH', `/templates/${on.templateId}`, { subject: 'Ours' });
-    await api.call(project.secretKey, 'PATCH', `/templates/${inside.templateId}`, { subject: 'Ours' });
-    expect(own.status).toBe(200);
-    const refused = [...(await edits(on)), ...(await edits(inside))];
+    const off = await using(false);
+    expect((await edits(off.templateId)).map(({ status }) => status)).toEqual([200, 200]);
+    expect((await api.call(key, 'PATCH', `/workflows/${off.id}`, { enabled: true })).status).toBe(200);
+    expect((await edits(off.templateId)).map(({ status }) => status)).toEqual([200, 200]);
+    const sent = await anew(key);
+    const send = async (by: string, to: string) => {
+      const { status, body } = await api.call(by, 'POST', '/v1/send', { to, template: sent });
+      expect(status, JSON.stringify(body)).toBe(200);
+    };
+    await send(key, 'one@qa.example');
+    expect((await edits(sent)).map(({ status }) => status)).toEqual([200, 200]);
+    await send(project.secretKey, 'one@victim.example');
+    const edited = await anew(key);
+    expect((await api.call(project.secretKey, 'PATCH', `/templates/${edited}`, { subject: 'Ours' })).status).toBe(200);
+    const [on, inside] = [await using(true), await using(false, true)];
+    const others = [on.templateId, inside.templateId, sent, edited, await anew(project.secretKey)];
+    const refused = [await api.call(key, 'POST', '/templates/bulk-update', { ids: others, delete: true })];
+    for (const id of others) refused.push(...(await edits(id)), await api.call(key, 'DELETE', `/templates/${id}`));
     expect(refused.map(({ status, body }) => [status, body.error?.details?.reason])).toEqual(
       refused.map(() => [403, 'recipient']),
     );
-    expect(await api.call(key, 'PUT', '/brand', { footer: 'Mine' })).toMatchObject({
-      status: 403,
-      body: { error: { details: { reason: 'recipient' } } },
+    const copy = await api.call(key, 'POST', `/templates/${sent}/duplicate`);
+    expect((await api.call(key, 'DELETE', `/templates/${copy.body.id}`)).status).toBe(204);
+  });
+
+  test('no draft of somebody else, and nothing that emails of others are made of', async () => {
+    const key = await testKey();
+    const [theirs, own] = [await aDraft(project.secretKey), await aDraft(key)];
+    const content = [{ type: 'paragraph', content: [{ type: 'text', text: 'Yours' }] }];
+    const { body: block } = await api.call(project.secretKey, 'POST', '/blocks', { name: 'Signature', content });
+    const refused = [
+      await api.call(key, 'PUT', `/campaigns/${theirs}`, { subject: 'Mine' }),
+      await api.call(key, 'POST', `/campaigns/${theirs}/versions/1/restore`),
+      await api.call(key, 'PATCH', `/blocks/${block.id}`, { content }),
+      await api.call(key, 'DELETE', `/blocks/${block.id}`),
+      await api.call(key, 'PUT', '/brand', { footer: 'Mine' }),
+      await api.call(key, 'DELETE', `/uploads/${block.id}`),
+    ];
+    expect(refused.map(({ status, body }) => [status, body.error?.details?.reason])).toEqual(
+      refused.map(() => [403, 'recipient']),
+    );
+    expect((await api.call(key, 'PUT', `/campaigns/${own}`, { subject: 'Mine' })).status).toBe(200);
+    expect((await api.call(key, 'POST', `/campaigns/${own}/versions/1/restore`)).status).toBe(200);
+  });
+
+  test('no segment that campaigns and scheduled workflows of others go to', async () => {
+    const key = await testKey();
+    const filter = { field: 'data.plan', operator: 'equals', value: 'pro' };
+    const condition = { logic: 'AND', groups: [{ filters: [filter] }] };
+    const aSegment = async (body: object): Promise<string> =>
+      (await api.call(project.secretKey, 'POST', '/segments', { name: 'Some', ...body })).body.id;
+    const to = (segmentId: string) => ({ audienceType: 'SEGMENT', segmentId });
+    const within = (id: string) => ({
+      audienceType: 'FILTERED',
+      audienceCondition: {
+        logic: 'AND',
+        groups: [{ filters: [{ field: `segment.${id}`, operator: 'memberOfSegment' }] }],
+      },
     });
-    expect((await edits(off)).map(({ status }) => status)).toEqual([200, 200]);
-    expect((await api.call(key, 'PATCH', `/workflows/${off.id}`, { enabled: true })).status).toBe(200);
-    expect((await edits(off)).map(({ status }) => status)).toEqual([200, 200]);
+    const [dynamic, filtered, own, scheduled] = [
+      await aSegment({ condition }),
+      await aSegment({ condition }),
+      await aSegment({ condition }),
+      await aSegment({ type: 'STATIC' }),
+    ];
+    const change = (id: string) => api.call(key, 'PATCH', `/segments/${id}`, { condition });
+    const add = () => api.call(key, 'POST', `/segments/${scheduled}/members`, { emails: ['one@victim.example'] });
+    const before = [await change(dynamic), await change(filtered), await add()];
+    expect(before.map(({ status }) => status)).toEqual([200, 200, 200]);
+    await aDraft(project.secretKey, to(dynamic));
+    await aDraft(project.secretKey, within(filtered));
+    const { id } = await anAutomation(database.db, project.id, { steps: { out: ['EXIT'] } });
+    const trigger = [id, JSON.stringify({ segmentId: scheduled })];
+    await database.db.count(
+      `update automations set trigger_type = 'SCHEDULE', trigger_config = $2::jsonb where id = $1`,
+      trigger,
+    );
+    await aDraft(key, to(own));
+    expect((await change(own)).status).toBe(200);
+    const mine = await aDraft(key, to(own));
+    const at = new Date(Date.now() + 3_600_000).toISOString();
+    await aContact(database.db, project.id, 'one@victim.example', { data: { plan: 'pro' } });
+    const planned = await api.call(project.secretKey, 'POST', `/campaigns/${mine}/send`, { scheduledFor: at });
+    expect(planned.status, JSON.stringify(planned.body)).toBe(200);
+    const refused = [await change(dynamic), await change(filtered), await change(own), await add()];
+    expect(refused.map(({ status, body }) => [status, body.error?.details?.reason])).toEqual(
+      refused.map(() => [403, 'recipient']),
+    );
   });
 
   test('workflows that a segment starts, when contacts it has changed enter by the sweep', async () => {
@@ -361,7 +443,7 @@ describe('what a test key starts reaches its recipients only:', () => {
     ]);
   });
 
-  test('contacts that enter a segment by the time that passes', async () => {
+  test('contacts that enter a segment by the time that passes, however long', async () => {
     const key = await testKey();
     const templateId = await aTemplate(database.db, project);
     const segment = await aTrackedSegment({ field: 'data.trialEnd', operator: 'olderThan', value: 3, unit: 'days' });
@@ -375,6 +457,10 @@ describe('what a test key starts reaches its recipients only:', () => {
     expect(settled).toMatchObject({ outcome: 'computed', added: 0 });
     // The history has the change by the time that the contact enters, and no change is newer than the last evaluation.
     await foldContactChanges(database.db, project.id);
+    await database.db.count(`update contact_history set at = at - interval '100 days' where project_id = $1`, [
+      project.id,
+    ]);
+    expect(await removeOldHistory(database.db, 90, 1_000)).toBe(1);
     await database.db.count(`update segments set settled_through = now() + interval '1 minute' where id = $1`, [
       segment,
     ]);
@@ -425,7 +511,7 @@ describe('what a test key starts reaches its recipients only:', () => {
   test('what becomes of its mail, and what that starts', async () => {
     const key = await testKey();
     const templateId = await aTemplate(database.db, project);
-    for (const event of ['email.sent', 'email.open', 'email.complaint', 'contact.unsubscribed']) {
+    for (const event of ['email.sent', 'email.open', 'email.complaint', 'email.received', 'contact.unsubscribed']) {
       const mailing = { templateId, recipient: { type: 'CUSTOM', customEmail: `${event}@victim.example` } };
       const spec = { event, steps: { mail: ['SEND_EMAIL', mailing] } };
       await anAutomation(database.db, project.id, spec as unknown as Parameters<typeof anAutomation>[2]);
@@ -447,13 +533,38 @@ describe('what a test key starts reaches its recipients only:', () => {
           const report = { ...ofMail, key: `${effect.kind}/${emailId}`, at: new Date().toISOString(), effect };
           await applyNotification(database.db, 'postmark', ofMail, report, true);
         }
+      const billing = { freeTier: null, publicDailyEmails: null };
+      await recordReceivedMail(
+        database.db,
+        billing,
+        { suppressed: async () => new Set() },
+        {
+          ...{
+            provider: 'postmark',
+            key: `reply/${to}`,
+            messageId: `reply/${to}`,
+            from: to,
+            fromHeader: null,
+            body: null,
+          },
+          ...{
+            received: [project.sender],
+            recipients: [project.sender],
+            subject: 'Re: Hello',
+            hasContent: false,
+            verdicts: {},
+          },
+          timestamp: new Date().toISOString(),
+          processingTimeMillis: null,
+        },
+      );
     };
     const stateOf = async () => {
       await enrolAndAdvance();
       return (await mailByAddress()).filter(({ to }) => to.endsWith('@victim.example'));
     };
     const outcome = (status: string) =>
-      ['contact.unsubscribed', 'email.complaint', 'email.open', 'email.sent'].map((event) => ({
+      ['contact.unsubscribed', 'email.complaint', 'email.open', 'email.received', 'email.sent'].map((event) => ({
         to: `${event}@victim.example`,
         statuses: [status],
       }));
