@@ -37,6 +37,7 @@ export const accountRoutes = [
     ...mine,
     summary: 'Get your account',
     operationId: 'getAccount',
+    returns: 'Your account, with how you sign in and whether your address is verified.',
     reply: Account,
     async handle({ db, actor }) {
       const { id, email, type, emailVerified, createdAt } = await db.em.findOneOrFail(User, actor.userId);
@@ -51,6 +52,7 @@ export const accountRoutes = [
     description: 'Signs out everywhere else, and tells you by email.',
     body: ChangePassword,
     example: { currentPassword: 'correct horse battery', newPassword: 'a long walk by the sea' },
+    returns: 'The password is changed, and the response sets a new session cookie.',
     reply: MessageReply,
     async handle(request) {
       const { app, db, actor, body, header } = request;
@@ -66,6 +68,7 @@ export const accountRoutes = [
     summary: 'List where you are signed in',
     operationId: 'listSessions',
     description: 'The latest sign-in first, at most 100.',
+    returns: 'Your open sessions, latest sign-in first; `current` marks this one.',
     reply: v.object({ data: field('Sessions of the account.', v.array(SessionBody)) }),
     handle: async ({ db, actor, header }) => ({
       data: await openSessions(db, actor.userId, sessionHash(sessionTokens(header('cookie'))[0] ?? '')),
@@ -77,6 +80,7 @@ export const accountRoutes = [
     operationId: 'endSession',
     refusals: [404],
     status: 204,
+    returns: 'The session is ended.',
     async handle({ db, actor, params }) {
       const id = params.sessionId;
       if (!isUuid(id) || !(await endListedSession(db, actor.userId, id)))
@@ -90,6 +94,7 @@ export const accountRoutes = [
     summary: 'Sign out everywhere else',
     operationId: 'endOtherSessions',
     description: 'Ends every session but the one that asks, which gets a new cookie.',
+    returns: 'All other sessions are ended, and the response sets a new cookie for this one.',
     reply: MessageReply,
     async handle(request) {
       const { db, actor } = request;
@@ -113,6 +118,7 @@ export const authRoutes = [
       'Sets the session cookie for seven days. Five failed attempts lock an address for 15 minutes, and a hundred from one network lock the network, unless the operator has set other limits.',
     body: Credentials,
     example: { email: 'grace@acme.com', password: 'correct horse battery' },
+    returns: 'The user who signed in; the response sets the session cookie.',
     reply: SignedIn,
     async handle(request) {
       const { app, db, body, ip } = request;
@@ -126,6 +132,7 @@ export const authRoutes = [
     operationId: 'signOut',
     description:
       'Ends this session on the server, including copies of its cookie, and clears the cookie. Works without one. Pages of other sites cannot call it.',
+    returns: 'The value `true`, with headers that clear the session cookie.',
     reply: v.literal(true),
     async handle({ app, db, header }) {
       // A picture or a link on any page would sign people out; browsers say where a request comes from.
@@ -143,6 +150,7 @@ export const authRoutes = [
     access: 'none',
     summary: 'List the configured sign-in providers',
     operationId: 'getSignInProviders',
+    returns: 'Whether users can sign in with GitHub and with Google.',
     reply: OAuthConfig,
     handle: ({ app: { config } }) => ({
       success: true,
@@ -153,6 +161,7 @@ export const authRoutes = [
     access: 'cookie',
     summary: 'Get the signed-in user',
     operationId: 'getUser',
+    returns: 'Your ID and address.',
     reply: UserBody,
     handle: ({ actor }) => ({ id: actor.userId, email: actor.email }),
   }),

@@ -26,6 +26,7 @@ export const oauthRoutes = [
     refusals: [404],
     summary: 'Start signing in with GitHub or Google',
     operationId: 'startOAuth',
+    returns: 'Redirects to the sign-in page of the provider.',
     handle({ app, params }) {
       const { name, provider } = providerOf(app, params.provider);
       const { url, state, verifier } = provider.start();
@@ -48,6 +49,7 @@ export const oauthRoutes = [
       state: field('The `state` that the sign-in was started with.', v.optional(v.string())),
       error: field('Why the provider refused the sign-in; absent when it succeeded.', v.optional(v.string())),
     }),
+    returns: 'Redirects to the dashboard and sets the session cookie, or to the sign-in page with a message.',
     async handle(request) {
       const { app, db, params, query, header, log } = request;
       const { name, provider } = providerOf(app, params.provider);
@@ -103,6 +105,7 @@ export const signUpRoutes = [
     guard: ({ config }) => refuseSignUps(config),
     body: Credentials,
     example: { email: 'grace@acme.com', password: 'correct horse battery' },
+    returns: 'The user; the response sets the session cookie.',
     reply: SignedIn,
     async handle(request) {
       const { app, db, body, ip, header } = request;
@@ -120,6 +123,7 @@ export const signUpRoutes = [
     operationId: 'confirmAddress',
     body: VerifyEmail,
     example: { token: '0123456789abcdef'.repeat(4) },
+    returns: 'The address is verified; `data.message` says so.',
     reply: MessageReply,
     async handle({ db, body }) {
       await verifyEmail(db, body.token);
@@ -132,6 +136,7 @@ export const signUpRoutes = [
     summary: 'Send the confirmation email again',
     operationId: 'requestConfirmation',
     description: 'At most three an hour.',
+    returns: 'A new email is sent, unless the address is already verified; `data.message` says which.',
     reply: MessageReply,
     async handle({ app, db, actor, header }) {
       const tickets = await requestVerification(db, app.config, actor.userId, header('accept-language'));
@@ -148,6 +153,7 @@ export const signUpRoutes = [
     description: 'The answer is the same whether or not the address has an account.',
     body: RequestReset,
     example: { email: 'grace@acme.com' },
+    returns: 'The same message for every address: a link is sent if it has an account with a password.',
     reply: MessageReply,
     async handle({ app, db, body, header }) {
       app.outbox.dispatchSoon(...(await requestPasswordReset(db, app.config, body.email, header('accept-language'))));
@@ -162,6 +168,7 @@ export const signUpRoutes = [
     description: 'Ends every session of the account. Does not sign in.',
     body: ResetPassword,
     example: { token: '0123456789abcdef'.repeat(4), newPassword: 'correct horse battery' },
+    returns: 'The password is changed. Sign in with the new one.',
     reply: MessageReply,
     async handle({ db, body }) {
       await resetPassword(db, body.token, body.newPassword);

@@ -31,6 +31,7 @@ export const automationRoutes = [
     summary: 'List workflows',
     description: 'By page number, or with `limit` and `cursor`.',
     query: ListWorkflows,
+    returns: 'The page of workflows, newest first unless `sort` or `dir` says otherwise.',
     reply: WorkflowPage,
     handle: ({ db, project, query }) => listAutomations(db, project.id, query),
   }),
@@ -38,6 +39,7 @@ export const automationRoutes = [
     ...inProject('workflows:read'),
     summary: 'List the fields of conditions',
     query: ListWorkflowFields,
+    returns: 'The fields of contacts and of recent events, each with its type.',
     reply: WorkflowFields,
     handle: ({ db, project, query }) => workflowFields(db, project.id, query.eventName),
   }),
@@ -56,6 +58,7 @@ export const automationRoutes = [
       const isUnnamed = (eventName === undefined || eventName === null || eventName === '') && !triggerConfig;
       return triggerType === 'EVENT' && isUnnamed ? bareBadRequest('"eventName" is required') : null;
     },
+    returns: 'The new workflow, which is disabled.',
     reply: WorkflowBody,
     handle: ({ db, project, body }) => createAutomation(db, project.id, body),
   }),
@@ -67,6 +70,7 @@ export const automationRoutes = [
     body: BulkUpdateWorkflows,
     example: { ids: ['9b2f6c1e-3d4a-4f5b-8c6d-7e8f9a0b1c2d'], delete: true },
     bodyLimit: 'data',
+    returns: 'The number of workflows `deleted`; without `delete`, nothing changes and `updated` is 0.',
     reply: v.union([
       v.strictObject({ deleted: field('Number of workflows deleted, for a request with `delete`.', Integer) }),
       v.strictObject({
@@ -81,6 +85,7 @@ export const automationRoutes = [
     description:
       '`issues` lists what keeps it from being enabled. The header `ETag` names the `revision`: an edit that sends it as `If-Match` is refused (412) if somebody else has edited since.',
     ids,
+    returns: 'The workflow with its steps, transitions and `issues`.',
     reply: WorkflowWithGraph,
     guarded: true,
     async handle({ db, project, params }) {
@@ -96,6 +101,7 @@ export const automationRoutes = [
     body: PatchWorkflow,
     example: { enabled: true },
     bodyLimit: 'data',
+    returns: 'The workflow with its changes.',
     reply: WorkflowBody,
     guarded: true,
     async handle(call) {
@@ -110,6 +116,7 @@ export const automationRoutes = [
     summary: 'Delete a workflow',
     ids,
     status: 204,
+    returns: 'The workflow is deleted.',
     guarded: true,
     async handle({ app, db, project, params, header }) {
       const { tickets } = await deleteAutomationsOf(db, project.id, [params.id], header('if-match'));
@@ -122,6 +129,7 @@ export const automationRoutes = [
     description: 'The versions that contacts have entered, with the number of contacts in each.',
     ids,
     query: ListVersions,
+    returns: 'The page of versions, newest first, each with the number of contacts in it.',
     reply: VersionPage,
     handle: ({ db, project, params, query }) => listVersions(db, project.id, params.id, query),
   }),
@@ -131,6 +139,7 @@ export const automationRoutes = [
     summary: 'Get a version of a graph',
     description: 'The graph as executions pinned to this version run it; an execution names its `version`.',
     ids,
+    returns: 'The version with its steps and transitions.',
     reply: VersionWithGraph,
     handle: ({ db, project, params }) => getVersion(db, project.id, params.id, params.version),
   }),
@@ -139,6 +148,7 @@ export const automationRoutes = [
     summary: 'Duplicate a workflow',
     ids,
     status: 201,
+    returns: 'The new workflow, a disabled copy of this one.',
     reply: WorkflowBody,
     handle: ({ db, project, params }) => duplicateAutomation(db, project.id, params.id),
   }),

@@ -29,6 +29,7 @@ export const billingRoutes = [
     summary: 'Get the URL of the checkout page',
     operationId: 'openCheckout',
     query: v.object({ currency: field('Currency of the subscription, such as `usd`.', v.optional(v.string())) }),
+    returns: 'The `url` of the checkout page; open it in a browser. Nothing is charged yet.',
     reply: PaymentPage,
     async handle({ app, db, project, query }) {
       const found = await billingProject(db, project.id);
@@ -46,6 +47,7 @@ export const billingRoutes = [
     role: 'ADMIN',
     summary: 'Get the URL of the billing portal',
     operationId: 'openBillingPortal',
+    returns: 'The `url` of the billing portal; open it in a browser.',
     reply: PaymentPage,
     async handle({ app, db, project }) {
       const { customer } = await billingProject(db, project.id);
@@ -58,6 +60,7 @@ export const billingRoutes = [
     summary: 'Get limits and usage of this month',
     operationId: 'getBillingLimits',
     tag: 'billing',
+    returns: 'The limit and the usage of each kind of email in this month.',
     reply: BillingLimits,
     handle: ({ app, db, project }) => readLimits({ ...app, db }, project.id),
   }),
@@ -71,6 +74,7 @@ export const billingRoutes = [
     tag: 'billing',
     body: ChangeLimits,
     example: { workflows: 10_000, campaigns: 50_000, transactional: null, inbound: null },
+    returns: 'The new limits, with the usage of this month.',
     reply: BillingLimits,
     handle: ({ app, db, project, body }) => changeLimits({ ...app, db }, project.id, body),
   }),
@@ -78,6 +82,7 @@ export const billingRoutes = [
     ...paid,
     summary: 'Get the consumption of this month',
     operationId: 'getBillingConsumption',
+    returns: 'The emails of this month so far, the credit of the account, and a preview of the next invoice.',
     reply: Consumption,
     async handle({ app, db, project }) {
       const { customer, subscription } = await billingProject(db, project.id);
@@ -100,6 +105,7 @@ export const billingRoutes = [
     ...paid,
     summary: 'List the latest invoices',
     operationId: 'listInvoices',
+    returns: 'The latest 100 invoices, newest first, and those that are unpaid.',
     reply: InvoiceList,
     async handle({ app, db, project }) {
       const { customer } = await billingProject(db, project.id);
@@ -117,6 +123,7 @@ export const billingRoutes = [
     tag: 'webhooks',
     bodyKind: 'raw',
     bodyLimit: 'paymentWebhook',
+    returns: 'The webhook is accepted; `received` is true.',
     reply: paymentWebhookReplySchema,
     errorReply: orEnvelope(paymentWebhookReplySchema),
     async handle({ app, db, params, body, header }) {

@@ -40,6 +40,7 @@ export const campaignRoutes = [
     ...inProject('campaigns:read'),
     summary: 'List campaigns',
     query: ListCampaigns,
+    returns: 'The page of campaigns, newest first unless `sort` or `dir` says otherwise.',
     reply: CampaignPage,
     handle: (input) => listCampaigns(depsOf(input), input.project.id, input.query),
   }),
@@ -58,6 +59,7 @@ export const campaignRoutes = [
       audienceType: 'ALL',
     },
     bodyLimit: 'document',
+    returns: 'The new campaign, a draft.',
     reply: wrapped('The new campaign.', CampaignBody),
     handle: async (input) => ok(await createCampaign(depsOf(input), input.project.id, input.body)),
   }),
@@ -65,6 +67,7 @@ export const campaignRoutes = [
     ...inProject('campaigns:read'),
     summary: 'Get a campaign',
     ids,
+    returns: 'The campaign with its content and the state of its send.',
     reply: wrapped('The campaign.', CampaignWithSegment),
     guarded: true,
     handle: async (input) => tagged(await getCampaign(depsOf(input), input.project.id, input.params.id)),
@@ -77,6 +80,7 @@ export const campaignRoutes = [
     body: UpdateCampaign,
     example: { subject: 'March news' },
     bodyLimit: 'document',
+    returns: 'The campaign with its changes.',
     reply: wrapped('The updated campaign.', CampaignBody),
     guarded: true,
     handle: async ({ project, params, body, header, ...input }) =>
@@ -86,6 +90,7 @@ export const campaignRoutes = [
     ...inProject('campaigns:write'),
     summary: 'Delete a draft',
     ids,
+    returns: 'The draft is deleted; `message` says so.',
     reply: message,
     async handle({ db, project, params }) {
       await deleteCampaign(db, project.id, params.id);
@@ -97,6 +102,7 @@ export const campaignRoutes = [
     summary: 'List the versions of a campaign',
     description: versionsAbout,
     ids,
+    returns: 'The versions of the campaign, newest first; up to 100.',
     reply: wrapped('Versions of the campaign, newest first; up to 100.', v.array(VersionBody)),
     handle: async ({ db, project, params }) => ok(await campaignVersions(db, project.id, params.id)),
   }),
@@ -105,6 +111,7 @@ export const campaignRoutes = [
     ...inProject('campaigns:read'),
     summary: 'Get a version of a campaign',
     ids,
+    returns: 'The version with its content.',
     reply: wrapped('The version with its content.', VersionWithContent),
     handle: async ({ project, params, ...input }) =>
       ok(await campaignVersion(depsOf(input), project.id, params.id, params.version)),
@@ -115,6 +122,7 @@ export const campaignRoutes = [
     summary: 'Restore a version of a campaign that is not being sent',
     description: `${restoreAbout} The audience stays as it is.`,
     ids,
+    returns: 'The campaign with the restored content.',
     reply: wrapped('The campaign with the restored content.', CampaignBody),
     guarded: true,
     handle: async ({ project, params, header, ...input }) =>
@@ -126,6 +134,7 @@ export const campaignRoutes = [
     summary: 'Duplicate a campaign as a draft',
     ids,
     status: 201,
+    returns: 'The new draft, a copy of the campaign.',
     reply: withMessage('The new draft.', CampaignBody),
     handle: async (input) => ({
       ...ok(await duplicateCampaign(depsOf(input), input.project.id, input.params.id)),
@@ -137,6 +146,7 @@ export const campaignRoutes = [
     summary: 'Cancel a campaign that is scheduled or being sent',
     description: 'Stops sending to the remaining recipients. Returns to draft if nothing was sent.',
     ids,
+    returns: 'The campaign; with `revertPending`, it becomes a draft again as soon as its unsent messages are removed.',
     reply: v.object({
       ...wrapped('The canceled campaign.', CampaignBody).entries,
       revertPending: field(
@@ -152,6 +162,7 @@ export const campaignRoutes = [
     summary: 'Pause a campaign that is being sent',
     description: 'Nothing more is sent until it is resumed. Safe to repeat.',
     ids,
+    returns: 'The paused campaign; `pausedAt` says since when.',
     reply: withMessage('The paused campaign.', CampaignWithSegment),
     handle: async (input) => answer(await pauseCampaign(depsOf(input), input.project.id, input.params.id, true)),
   }),
@@ -159,6 +170,7 @@ export const campaignRoutes = [
     ...inProject('campaigns:send'),
     summary: 'Resume a paused campaign',
     ids,
+    returns: 'The campaign, which is being sent again.',
     reply: withMessage('The resumed campaign.', CampaignWithSegment),
     async handle(input) {
       checkUnplanned(input.actor.kind === 'key' ? input.actor.scoped : null, Infinity);
@@ -180,6 +192,7 @@ export const campaignRoutes = [
       ids: each,
       body: TestCampaign,
       example: { email: 'grace@acme.com' },
+      returns: 'The test is sent; `message` says to whom.',
       reply: message,
       async handle(input) {
         const { app, db, project, params, body, actor } = input;
@@ -199,6 +212,10 @@ export const campaignRoutes = [
       ...inProject('campaigns:write'),
       summary: action === 'archive' ? 'Archive a campaign' : 'Unarchive a campaign',
       ids,
+      returns:
+        action === 'archive'
+          ? 'The archived campaign, which lists leave out.'
+          : 'The campaign, which lists show again.',
       reply: wrapped('The archived or unarchived campaign.', CampaignWithSegment),
       async handle(input) {
         const { db, project, params } = input;
@@ -215,6 +232,7 @@ export const campaignRoutes = [
     body: BulkUpdateCampaigns,
     example: { ids: ['9b2f6c1e-3d4a-4f5b-8c6d-7e8f9a0b1c2d'], archived: true },
     bodyLimit: 'data',
+    returns: 'The number of campaigns `deleted`, or `updated` for a request with `archived`.',
     reply: v.union([
       v.strictObject({ deleted: field('Number of drafts deleted, for a request with `delete`.', Integer) }),
       v.strictObject({
@@ -227,6 +245,7 @@ export const campaignRoutes = [
     ...inProject('campaigns:read'),
     summary: 'Get the counts and rates of a campaign',
     ids,
+    returns: 'The counts and rates so far, and the versions of the content that were sent.',
     reply: wrapped('Counts and rates of the campaign.', CampaignStats),
     handle: async (input) => ok(await campaignStats(depsOf(input), input.project.id, input.params.id)),
   }),
@@ -237,6 +256,7 @@ export const campaignRoutes = [
     description:
       'Counts the rows of the current send by verdict, says whether they add up, and returns the hash of the ledger.',
     ids,
+    returns: 'The number of recipients by verdict, whether they add up, and the `hash` of the ledger.',
     reply: wrapped('The ledger of the current send, counted by verdict.', CampaignAudit),
     handle: async ({ db, project, params }) => ok(await auditCampaign(db, project.id, params.id)),
   }),

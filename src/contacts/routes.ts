@@ -22,6 +22,7 @@ export const contactRoutes = [
     ...inProject('contacts:read'),
     summary: 'List contacts',
     query: ListContacts,
+    returns: 'The page of contacts, newest first unless `sort` or `dir` says otherwise.',
     reply: ContactPage,
     handle: ({ db, project, query }) => listContacts(db, project.id, query),
   }),
@@ -37,7 +38,10 @@ export const contactRoutes = [
       const { email } = body as { email?: unknown };
       return email === undefined || email === null || email === '' ? bareBadRequest('Email is required') : null;
     },
-    alsoStatus: 201,
+    returns: {
+      200: 'The existing contact with its changes; `_meta.isUpdate` is true.',
+      201: 'The new contact; `_meta.isNew` is true.',
+    },
     reply: v.object({
       ...ContactBody.entries,
       _meta: field(
@@ -63,6 +67,7 @@ export const contactRoutes = [
     example: { emails: ['ada@example.com', 'grace@example.com'] },
     bodyLimit: 'data',
     bodyError: bareInvalid,
+    returns: 'The addresses that are contacts in `found`, all others in `notFound`.',
     reply: LookupResult,
     handle: ({ db, project, body }) => lookupContacts(db, project.id, body),
   }),
@@ -73,6 +78,7 @@ export const contactRoutes = [
       'With `at` as it was then: 404 when it was created later, 410 `TOO_LATE` when that is older than CONTACT_HISTORY_DAYS.',
     ids: { id: 'contact' },
     query: ReadContact,
+    returns: 'The contact, with its data and subscription; with `at`, as it was then.',
     reply: ContactBody,
     handle: ({ app, db, project, params, query }) =>
       getContactAt(db, project.id, params.id, query.at, app.config.CONTACT_HISTORY_DAYS),
@@ -84,6 +90,7 @@ export const contactRoutes = [
     description: 'Newest first, each with what changed and why. Kept for CONTACT_HISTORY_DAYS.',
     ids: { id: 'contact' },
     query: ListHistory,
+    returns: 'The page of changes, newest first.',
     reply: ContactHistoryPage,
     handle: ({ db, project, params, query }) => listHistory(db, project.id, params.id, query),
   }),
@@ -95,6 +102,7 @@ export const contactRoutes = [
     body: PatchContact,
     example: { subscribed: true, data: { plan: 'team' } },
     bodyLimit: 'data',
+    returns: 'The contact with its changes.',
     reply: ContactBody,
     async handle({ app, db, project, params, body }) {
       if (body.email) await refuseErased(app.erasedAddresses, project.id, [{ field: 'email', email: body.email }]);
@@ -108,6 +116,7 @@ export const contactRoutes = [
     ids: { id: 'contact' },
     query: DeleteContact,
     status: 204,
+    returns: 'The contact is deleted; with `restorable=true`, it can be restored for 7 days.',
     handle: ({ db, project, params, query }) =>
       deleteContact(db, project.id, params.id, { restorable: query.restorable === 'true' }),
   }),
@@ -118,6 +127,7 @@ export const contactRoutes = [
     description:
       'One that was deleted with `restorable=true`, by a bulk job or by an undo, within 7 days: under its id, with its segments, mail, events and history. 409 when another contact has its address now.',
     ids: { id: 'contact' },
+    returns: 'The restored contact.',
     reply: ContactBody,
     handle: ({ db, project, params }) => restoreContact(db, project.id, params.id),
   }),

@@ -49,7 +49,7 @@ export function openApiDocument(routes: readonly Route[], serverUrl: string): Js
 }
 
 function operationOf(route: Route, id: string): Operation {
-  const { method, path, summary, query, queryExample, status = 200, alsoStatus, reply, textReply } = route;
+  const { method, path, summary, query, queryExample, status = 200, returns, reply, textReply } = route;
   return {
     id,
     method,
@@ -64,8 +64,7 @@ function operationOf(route: Route, id: string): Operation {
     parameters: sharedParametersOf(route),
     body: bodyOf(route),
     success: {
-      statuses: alsoStatus === undefined ? [status] : [status, alsoStatus],
-      description: successText(route),
+      descriptions: typeof returns === 'string' ? { [status]: returns } : returns,
       headers: headersOf(route),
       schema: reply,
       mediaType: textReply,
@@ -153,13 +152,6 @@ function bodyOf({ body, bodyKind, bodyForm, bodyLimit = 'form', example }: Route
   }
   if (body === undefined || bodyKind !== undefined) return undefined;
   return { schema: body, description: `At most ${sizeText(bodyLimits[bodyLimit].bytes)}.`, example };
-}
-
-function successText({ status = 200 }: Route): string {
-  if (status === 204) return 'No content.';
-  if (status >= 300) return 'Redirect to `Location`.';
-  if (status === 201) return 'Created.';
-  return status === 202 ? 'Accepted. The work runs in the background.' : 'OK.';
 }
 
 function headersOf(route: Route): HeaderName[] {

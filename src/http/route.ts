@@ -108,8 +108,8 @@ export interface RouteOptions<
   textReply?: 'text/csv' | 'text/html' | 'text/plain' | 'image/*';
   /** Status of success; 200 when absent. */
   status?: number;
-  /** Another status of success with the same reply, for the API reference. */
-  alsoStatus?: number;
+  /** What a success returns or has done, in a sentence for the API reference; by status where a route has several. */
+  returns: string | Readonly<Record<number, string>>;
   /** Statuses of failures beyond those that every route of its kind may answer, for the API reference. */
   refusals?: readonly number[];
   /**

@@ -13,6 +13,7 @@ export function systemRoutes(metrics: HttpMetrics, description: () => unknown): 
       ...read,
       summary: 'Whether the process lives',
       description: 'Asks no dependency.',
+      returns: 'The process is running; `status` is `ok`.',
       reply: v.object({ status: v.literal('ok') }),
       handle: () => ({ status: 'ok' }),
     }),
@@ -29,6 +30,7 @@ export function systemRoutes(metrics: HttpMetrics, description: () => unknown): 
           ),
         ),
       }),
+      returns: 'The service is ready; `checks` has the state of each dependency.',
       reply: v.object({
         status: v.picklist(['ok', 'unavailable']),
         checks: v.record(v.string(), v.string()),
@@ -53,6 +55,7 @@ export function systemRoutes(metrics: HttpMetrics, description: () => unknown): 
       summary: 'Figures in the text form of Prometheus',
       description:
         'Needs `Authorization: Bearer <METRICS_TOKEN>`; without that setting the path does not exist here, and figures are served on API_METRICS_PORT only.',
+      returns: 'The figures, in the text format of Prometheus.',
       textReply: 'text/plain',
       async handle({ app, header }) {
         requireToken(app.config.METRICS_TOKEN, header('authorization'));
@@ -63,6 +66,7 @@ export function systemRoutes(metrics: HttpMetrics, description: () => unknown): 
       ...read,
       summary: 'This description, as OpenAPI 3.1',
       operationId: 'getOpenApiDocument',
+      returns: 'The OpenAPI document that describes this API.',
       handle: () => description(),
     }),
   ];

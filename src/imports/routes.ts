@@ -39,6 +39,7 @@ const csvFile = {
 };
 
 const bulkRules = 'Takes 1 to 1,000 IDs, or a filter. Returns at once; get the job to see its progress.';
+const pollJob = 'poll `GET /contacts/bulk/{jobId}` until its `state` is `completed` or `failed`.';
 const queueing = {
   ...inProject('contacts:write'),
   status: 202,
@@ -60,6 +61,7 @@ export const jobRoutes = [
     operationId: 'listContactJobs',
     description: 'Newest first, each with what it did and until when it can be undone.',
     query: ListJobs,
+    returns: 'The page of imports and bulk jobs, newest first.',
     reply: JobPage,
     handle: ({ app, db, project, query }) => listJobs(db, project.id, query, app.config.CONTACT_HISTORY_DAYS),
   }),
@@ -72,6 +74,7 @@ export const jobRoutes = [
     description: `${fileRules} The contacts join the STATIC segment \`segmentId\`, or a new one \`segmentName\`. Returns at once; get the job to see its progress.`,
     bodyKind: 'stream',
     status: 202,
+    returns: 'The import is queued; poll `GET /contacts/import/{jobId}` until its `state` is `completed` or `failed`.',
     reply: QueuedJob,
     handle: async ({ app, db, project, body }) =>
       dispatched(app, await queueImport(db, project.id, body as unknown as IncomingMessage, app.clock())),
@@ -85,6 +88,7 @@ export const jobRoutes = [
     bodyForm: csvFile,
     description: `What an import of the file would create, update and refuse now. Nothing is written. ${fileRules}`,
     bodyKind: 'stream',
+    returns: 'What the import would create, update and refuse. Nothing is written.',
     reply: ImportPreview,
     handle: ({ db, project, body }) => previewImport(db, project.id, body as unknown as IncomingMessage),
   }),
@@ -92,6 +96,7 @@ export const jobRoutes = [
     bareRefusals: [404],
     ...inProject('contacts:read'),
     summary: 'Get an import',
+    returns: 'The import with its `state` and `progress`; `result` is null until it is completed.',
     reply: ImportJobBody,
     handle: ({ db, project, params }) => getImportJob(db, project.id, params.jobId),
   }),
@@ -105,9 +110,12 @@ export const jobRoutes = [
       description:
         'Restores fields that still have the value of the job, deletes contacts it created and that nothing happened to, takes subscriptions back, and brings back contacts that it deleted. 200 for a dry run; otherwise 202 with a bulk job, which can be undone itself. 409 `PREVIEW_UNFINISHED` when counting what it would do takes longer than 10 seconds: send the same request again, which goes on from there. 410 `TOO_LATE` after CONTACT_HISTORY_DAYS, of a bulk delete after 7 days.',
       status: 202,
-      alsoStatus: 200,
       body: UndoBody,
       example: { dryRun: true },
+      returns: {
+        200: 'What the undo would do; nothing is changed, and `jobId` is null.',
+        202: `The undo is queued as a job; ${pollJob}`,
+      },
       reply: UndoReply,
       async handle({ app, db, project, actor, params, body }) {
         if (!body.dryRun) checkUnplanned(actor.kind === 'key' ? actor.scoped : null, Infinity);
@@ -126,6 +134,7 @@ export const jobRoutes = [
       description: `${bulkRules}${operation === 'delete' ? ' Can be undone for 7 days; then the contacts are deleted permanently, with their events and emails.' : ''}`,
       body: BulkBody,
       example: { mode: 'query', filter: { search: '@example.com' } },
+      returns: `The job that ${operation}s the contacts is queued; ${pollJob}`,
       handle: async ({ app, db, project, body }) => dispatched(app, await queueBulk(db, project.id, operation, body)),
     }),
   ),
@@ -140,6 +149,7 @@ export const jobRoutes = [
       mode: 'query',
       filter: { search: '@example.com' },
     },
+    returns: `The job that adds the contacts is queued; ${pollJob}`,
     handle: async ({ app, db, project, body }) => dispatched(app, await queueSegmentEntries(db, project.id, body)),
   }),
   route.get('/contacts/bulk/:jobId', {
@@ -147,6 +157,7 @@ export const jobRoutes = [
     ...inProject('contacts:read'),
     summary: 'Get a bulk job',
     operationId: 'getBulkJob',
+    returns: 'The job with its `state` and `progress`; `result` is null until it is completed.',
     reply: BulkJobBody,
     handle: ({ db, project, params }) => getBulkJob(db, project.id, params.jobId),
   }),

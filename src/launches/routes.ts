@@ -53,6 +53,10 @@ export const launchRoutes = [
     ids,
     body: SendCampaign,
     example: { scheduledFor: '2026-12-01T09:00:00Z', canary: { recipients: 1000, hold: '60m' } },
+    returns: {
+      200: 'The campaign, which is being sent or is scheduled; `GET /campaigns/{id}/stats` shows the progress.',
+      202: 'The campaign, still a draft: the send waits in `approval` for an admin. Nothing is sent yet.',
+    },
     reply: withMessage(
       'The campaign. With the status 202 it is still a draft, and `approval` is set.',
       CampaignWithSegment,
@@ -66,7 +70,6 @@ export const launchRoutes = [
         answer(sent),
       );
     },
-    alsoStatus: 202,
   }),
   route.post('/campaigns/:id/approve', {
     heavy: true,
@@ -79,6 +82,7 @@ export const launchRoutes = [
     ids,
     body: ApproveSend,
     example: { fingerprint: 'c0ffee'.padEnd(64, '0') },
+    returns: 'The campaign, which is being sent or is scheduled from now on.',
     reply: withMessage('The campaign, which is now being sent or scheduled.', CampaignWithSegment),
     handle: async ({ project, params, body, actor, ...input }) =>
       answer(await approveCampaign(depsOf(input), project, params.id, body.fingerprint, actor)),
@@ -89,6 +93,7 @@ export const launchRoutes = [
     summary: 'Withdraw or decline a send that is waiting for approval',
     operationId: 'withdrawCampaignApproval',
     ids,
+    returns: 'Nothing waits for approval anymore. The campaign itself stays as it is.',
     reply: message,
     async handle({ db, project, params, actor }) {
       await db.transaction(async (tx) => withdrawApproval(tx, await lockCampaign(tx, project.id, params.id), actor));
@@ -103,6 +108,7 @@ export const launchRoutes = [
       'Creates and starts a copy for the recipients who were skipped or failed and can receive email now. No recipient gets the campaign twice. One resend for each send.',
     ids,
     status: 201,
+    returns: 'The campaign that was created for the resend, which is being sent.',
     reply: withMessage('The campaign that was created for the resend.', CampaignWithSegment),
     handle: async (input) => answer(await resendCampaign(depsOf(input), input.project, input.params.id, input.actor)),
   }),
@@ -113,6 +119,7 @@ export const launchRoutes = [
     description: 'The rest of the audience follows at once; limits no longer apply. Safe to repeat.',
     operationId: 'continueCampaignFromCanary',
     ids,
+    returns: 'The campaign, which is now being sent to everyone else.',
     reply: withMessage('The campaign, which is now sent to everyone else.', CampaignWithSegment),
     async handle(input) {
       const { app, db, project, actor, params } = input;

@@ -24,6 +24,7 @@ export const memberRoutes = [
     access: 'project',
     summary: 'List the members of a project',
     tag: 'members',
+    returns: 'All members of the project, in the order in which they joined.',
     reply: v.object({
       success: field('Always true.', v.literal(true)),
       data: field('Members of the project.', v.array(ListedMember)),
@@ -38,6 +39,7 @@ export const memberRoutes = [
     body: AddMember,
     example: { email: 'alan@acme.com', role: 'MEMBER' },
     bodyError: firstProblem,
+    returns: 'The new member.',
     reply: v.object({
       success: field('Always true.', v.literal(true)),
       data: field('The member who was added.', Member),
@@ -50,6 +52,7 @@ export const memberRoutes = [
     body: ChangeMember,
     example: { role: 'ADMIN' },
     bodyError: firstProblem,
+    returns: 'The member with the new role.',
     reply: v.object({
       success: field('Always true.', v.literal(true)),
       data: field('The member with the new role.', Member),
@@ -63,6 +66,7 @@ export const memberRoutes = [
     ...changes,
     summary: 'Remove a member',
     operationId: 'removeProjectMember',
+    returns: 'The member is removed; `data.message` says so.',
     reply: v.object({
       success: field('Always true.', v.literal(true)),
       data: field('The result.', v.object({ message: field('What happened, for people.', v.string()) })),
@@ -92,6 +96,7 @@ export const apiKeyRoutes = [
     role: 'ADMIN',
     tag: 'API keys',
     summary: 'List the API keys with scopes',
+    returns: 'All API keys with scopes, oldest first, without the keys themselves.',
     reply: v.array(ApiKeyBody),
     handle: ({ db, project }) => listApiKeys(db, project.id),
   }),
@@ -103,6 +108,7 @@ export const apiKeyRoutes = [
     status: 201,
     body: CreateApiKey,
     example: { name: 'Billing', scopes: ['emails:send'] },
+    returns: 'The new API key. The `key` itself is shown only here.',
     reply: NewApiKey,
     handle: ({ app, db, project, actor, body }) =>
       createApiKey(db, project.id, body, { userId: actor.kind === 'user' ? actor.userId : null, now: app.clock() }),
@@ -113,6 +119,7 @@ export const apiKeyRoutes = [
     description: 'Every process applies the new scopes before this returns.',
     body: PatchApiKey,
     example: { name: 'Billing worker' },
+    returns: 'The API key with its changes.',
     reply: ApiKeyBody,
     async handle({ app, db, project, params, body }) {
       const changed = await patchApiKey(db, project.id, params.keyId, body);
@@ -126,6 +133,7 @@ export const apiKeyRoutes = [
     description: 'Returns the new key once. The old one works for `overlapHours` more, 24 when absent.',
     body: RotateApiKey,
     example: { overlapHours: 24 },
+    returns: 'The API key with its new `key`, which is shown only here.',
     reply: NewApiKey,
     async handle({ app, db, project, params, body }) {
       const rotated = await rotateApiKey(db, project.id, params.keyId, { ...body, now: app.clock() });
@@ -138,6 +146,7 @@ export const apiKeyRoutes = [
     summary: 'Delete an API key',
     description: 'Every process refuses the key before this returns.',
     status: 204,
+    returns: 'The API key is deleted.',
     async handle({ app, db, project, params }) {
       await deleteApiKey(db, project.id, params.keyId);
       await app.directory.forgetEverywhere(project.id);

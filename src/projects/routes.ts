@@ -19,6 +19,7 @@ export const projectRoutes = [
     description:
       'With a secret key: its own project only, as ADMIN. `secret` is null for a MEMBER of a project with `hideSecretKey`; keys that the service can no longer decrypt are null too.',
     tag: 'projects',
+    returns: 'Your projects in the order in which you joined them, each with its keys and your `role`.',
     reply: v.array(OwnProject),
     async handle({ app, db, actor, project }) {
       if (actor.kind === 'user') return projectsOfUser(db, actor.userId, keysOf(app));
@@ -34,6 +35,7 @@ export const projectRoutes = [
     status: 201,
     body: CreateProject,
     example: { name: 'Acme' },
+    returns: 'The new project, with its keys.',
     reply: ProjectRecord,
     handle: ({ app, db, actor, body }) =>
       foundProject(db, actor.userId, body.name, keysOf(app), app.config.PROJECTS_PER_OWNER),
@@ -43,6 +45,7 @@ export const projectRoutes = [
     summary: 'Update the name, tracking, language, escaping or key visibility of a project',
     body: ChangeProject,
     example: { tracking: 'MARKETING_ONLY', language: 'en' },
+    returns: 'The project with its changes.',
     reply: ProjectRecord,
     async handle({ app, db, project, body }) {
       const changed = await changeSettings(db, project.id, body, keysOf(app));
@@ -56,6 +59,7 @@ export const projectRoutes = [
     summary: 'Replace both keys of a project',
     operationId: 'regenerateProjectKeys',
     description: 'The old keys stop working in every process before this returns.',
+    returns: 'The project with its new keys in `public` and `secret`.',
     reply: RotatedProject,
     async handle({ app, db, project }) {
       const rotated = await rotateKeys(db, project.id, keysOf(app));
@@ -68,6 +72,7 @@ export const projectRoutes = [
     access: 'account',
     summary: 'List the project of the key, or the projects of the session',
     operationId: 'listProjectSummaries',
+    returns: 'One project for a key, a list of projects for a session, in `data`.',
     reply: v.object({
       success: field('Always true.', v.literal(true)),
       data: field(
@@ -83,6 +88,7 @@ export const projectRoutes = [
   route.get('/projects/:id', {
     access: 'project',
     summary: 'Get a summary of a project',
+    returns: 'The name, ID and suggested sender domain of the project.',
     reply: v.object({ success: field('Always true.', v.literal(true)), data: field('The project.', ProjectSummary) }),
     async handle({ db, project }) {
       const data = await projectSummary(db, project.id);

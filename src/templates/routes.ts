@@ -44,6 +44,7 @@ export const templateRoutes = [
     ...inProject('templates'),
     summary: 'List templates',
     query: ListTemplates,
+    returns: 'The page of templates, newest first unless `sort` or `dir` says otherwise.',
     reply: TemplatePage,
     handle: ({ db, project, query }) => listTemplates(db, project.id, query),
   }),
@@ -66,6 +67,7 @@ export const templateRoutes = [
       const missing = needed.find((field) => [undefined, null, ''].includes(given[field] as null));
       return missing === undefined ? null : bareBadRequest(`"${missing}" is required`);
     },
+    returns: 'The new template.',
     reply: TemplateBody,
     handle: ({ app, db, project, body }) => createTemplate(db, depsOf(app), project.id, body),
   }),
@@ -77,6 +79,7 @@ export const templateRoutes = [
     body: BulkUpdateTemplates,
     example: { ids: ['9b2f6c1e-3d4a-4f5b-8c6d-7e8f9a0b1c2d'], delete: true },
     bodyLimit: 'data',
+    returns: 'The number of templates `deleted`; without `delete`, nothing changes and `updated` is 0.',
     reply: v.union([
       v.strictObject({ deleted: field('Number of templates deleted, for a request with `delete`.', Integer) }),
       v.strictObject({
@@ -89,6 +92,7 @@ export const templateRoutes = [
     ...inProject('templates'),
     summary: 'Get a template',
     ids: id,
+    returns: 'The template with its content.',
     reply: TemplateBody,
     guarded: true,
     handle: async ({ db, project, params }) => tagged(await getTemplate(db, project.id, params.id)),
@@ -100,6 +104,7 @@ export const templateRoutes = [
     body: PatchTemplate,
     example: { subject: 'Your receipt from Acme' },
     bodyLimit: 'document',
+    returns: 'The template with its changes.',
     reply: TemplateBody,
     guarded: true,
     handle: async ({ app, db, project, params, body, header }) =>
@@ -111,6 +116,7 @@ export const templateRoutes = [
     summary: 'Delete a template',
     ids: id,
     status: 204,
+    returns: 'The template is deleted.',
     handle: ({ db, project, params }) => deleteTemplate(db, project.id, params.id),
   }),
   route.post('/templates/:id/duplicate', {
@@ -118,6 +124,7 @@ export const templateRoutes = [
     summary: 'Duplicate a template',
     ids: id,
     status: 201,
+    returns: 'The new template, a copy of this one.',
     reply: TemplateBody,
     handle: ({ db, project, params }) => duplicateTemplate(db, project.id, params.id),
   }),
@@ -125,6 +132,7 @@ export const templateRoutes = [
     ...inProject('templates'),
     summary: 'Get what uses a template',
     ids: id,
+    returns: 'The workflow steps that send the template, and the number of emails created from it.',
     reply: TemplateUsage,
     handle: ({ db, project, params }) => templateUsage(db, project.id, params.id),
   }),
@@ -133,6 +141,7 @@ export const templateRoutes = [
     summary: 'List the versions of a template',
     description: versionsAbout,
     ids: id,
+    returns: 'The versions of the template, newest first; up to 100.',
     reply: VersionList,
     handle: ({ db, project, params }) => templateVersions(db, project.id, params.id),
   }),
@@ -141,6 +150,7 @@ export const templateRoutes = [
     ...inProject('templates'),
     summary: 'Get a version of a template',
     ids: id,
+    returns: 'The version with its content.',
     reply: VersionWithContent,
     handle: ({ app, db, project, params }) =>
       templateVersion(db, iconsUrlOf(app.config), project.id, params.id, params.version),
@@ -151,6 +161,7 @@ export const templateRoutes = [
     summary: 'Restore a version of a template',
     description: restoreAbout,
     ids: id,
+    returns: 'The template with the restored content.',
     reply: TemplateBody,
     guarded: true,
     handle: async ({ app, db, project, params, header }) =>
@@ -165,6 +176,7 @@ export const templateRoutes = [
     body: PreviewTemplate,
     example: { subject: 'Hello {{ firstName }}', body: '<p>Hello {{ firstName }}.</p>', data: { firstName: 'Ada' } },
     bodyLimit: 'document',
+    returns: 'The subject, HTML and text as the recipient would get them.',
     reply: PreviewBody,
     handle({ app, db, project, actor, body }) {
       if (body.contactId) needScope(actor, 'contacts:read');

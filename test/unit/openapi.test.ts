@@ -1,3 +1,4 @@
+import { STATUS_CODES } from 'node:http';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { expect, test } from 'vitest';
 import { openApiDocument } from '../../src/http/openapi.ts';
@@ -11,7 +12,7 @@ interface Operation {
   security: object[];
   parameters: { name?: string; description?: string; schema?: { type?: string; enum?: unknown[] } }[];
   requestBody?: { content: Record<string, { schema: object; example?: unknown }> };
-  responses: Record<string, unknown>;
+  responses: Record<string, { $ref?: string; description?: string }>;
 }
 
 const document = openApiDocument(routes, 'https://fernpost.test') as {
@@ -37,6 +38,29 @@ test('every operation has an id of its own, a summary, a description and a tag t
   }
   const ids = operations.map(({ operationId }) => operationId);
   expect(ids.filter((id, index) => ids.indexOf(id) !== index)).toEqual([]);
+});
+
+test('every success is described by a sentence that says what this operation returns', () => {
+  const wordsOf = (text = '') =>
+    text
+      .toLowerCase()
+      .match(/[a-z]+/g)
+      ?.join(' ') ?? '';
+  const statuses = new Set(Object.values(STATUS_CODES).map(wordsOf));
+  const places = new Map<string, string[]>();
+  const refused: string[] = [];
+  for (const { place, summary, responses } of operations)
+    for (const [status, { description = '' }] of Object.entries(responses).filter(([status]) => /^[23]/.test(status))) {
+      const said = `${place} ${status}: ${description}`;
+      if (!/^[A-Z].+\.$/.test(description)) refused.push(`${said} is no sentence: write \`returns\` of the route`);
+      if (statuses.has(wordsOf(description))) refused.push(`${said} says the status only`);
+      if (wordsOf(description) === wordsOf(summary)) refused.push(`${said} is the summary`);
+      places.set(description, [...(places.get(description) ?? []), said]);
+    }
+  expect(refused).toEqual([]);
+  expect([...places.values()].filter((all) => all.length > 3)).toEqual([]);
+  for (const { method, path, status = 200, returns } of routes)
+    if (typeof returns === 'object') expect(Object.keys(returns), `${method} ${path}`).toContain(String(status));
 });
 
 test('what an operation says of its callers is what it is declared with', () => {
@@ -156,8 +180,8 @@ test('a union is of forms that can be told apart, or of one form and null', () =
 
 test('an error is the envelope, and may be a text where the contract has bare ones', () => {
   const referredTo = (place: string, status: string) => {
-    const found = operations.find((operation) => operation.place === place)?.responses[status] as { $ref?: string };
-    return found.$ref?.split('/').at(-1);
+    const found = operations.find((operation) => operation.place === place)?.responses[status];
+    return found?.$ref?.split('/').at(-1);
   };
   expect(referredTo('POST /contacts', '400')).toBe('AnyError400');
   expect(referredTo('POST /contacts', '422')).toBe('Error422');

@@ -17,6 +17,7 @@ test('the parameters of a route are those its path names, as strings that are th
     path: '/contacts/:contactId/mail',
     access: 'secret',
     summary: 'Only its types count',
+    returns: 'Nothing.',
     ids: { contactId: 'Contact' },
     handle({ params }) {
       expectTypeOf(params.contactId).toBeString();
@@ -26,6 +27,7 @@ test('the parameters of a route are those its path names, as strings that are th
   });
   expect(path).toBe('/contacts/:contactId/mail');
 
+  const rest = { method: 'GET', access: 'secret', summary: '', returns: '', handle: () => {} } as const;
   // @ts-expect-error: only what the path names can be checked for being a UUID
-  route({ method: 'GET', path: '/tags/:tag', access: 'secret', summary: '', ids: { id: 'Contact' }, handle: () => {} });
+  route({ ...rest, path: '/tags/:tag', ids: { id: 'Contact' } });
 });

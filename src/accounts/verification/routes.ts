@@ -48,6 +48,7 @@ export const verificationRoutes = [
     tag: 'verification',
     body: VerifyBody,
     example: { email: 'ada@gmial.com' },
+    returns: 'The facts about the address: `valid` is the result, and `reasons` explain it.',
     reply: VerifyReply,
     handle: async ({ app, body }) => ({ success: true, data: await verifyAddress(body.email, app) }),
   }),

@@ -22,7 +22,10 @@ export const automationMigrationRoutes = [
     body: MigratePlan,
     example: { dryRun: true, otherwise: { action: 'finish' } },
     bodyLimit: 'data',
-    alsoStatus: 202,
+    returns: {
+      200: 'How many contacts each rule matches, for a dry run. Nothing changes.',
+      202: 'The migration, which runs in the background; poll `GET /workflows/{id}/migrations/{migrationId}` for its `state`.',
+    },
     reply: v.union([MigrationPreview, MigrationBody]),
     async handle({ app, db, project, actor, params, body }) {
       if (!body.dryRun) checkUnplanned(actor.kind === 'key' ? actor.scoped : null, Infinity);
@@ -35,6 +38,7 @@ export const automationMigrationRoutes = [
     tag,
     summary: 'Get a migration',
     ids: migrationIds,
+    returns: 'The migration with its `state` and `progress`.',
     reply: MigrationBody,
     handle: ({ db, project, params }) => getMigration(db, project.id, params.id, params.migrationId),
   }),
@@ -45,6 +49,7 @@ export const automationMigrationRoutes = [
     operationId: 'cancelWorkflowMigration',
     description: 'Contacts that it has migrated stay migrated.',
     ids: migrationIds,
+    returns: 'The migration, which stops here; one that is over stays as it is.',
     reply: MigrationBody,
     handle: ({ db, project, params }) => cancelMigration(db, project.id, params.id, params.migrationId),
   }),

@@ -38,6 +38,8 @@ export const automationPublishingRoutes = [
       dryRun: true,
     },
     bodyLimit: 'document',
+    returns:
+      'The workflow with its new graph, and the `migration` that was started; with `dryRun`, only what would change.',
     reply: v.variant('dryRun', [PutGraphPreview, PutGraphDone]),
     async handle(call) {
       const answer = await putGraph(editOf(call), call.body);

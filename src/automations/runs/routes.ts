@@ -51,6 +51,7 @@ export const automationRunRoutes = [
         return bareBadRequest('"contactId" is required');
       return null;
     },
+    returns: 'The new execution; get it to see how far the contact has come.',
     reply: ExecutionBody,
     async handle({ app, db, project, actor, params, body }) {
       checkUnplanned(actor.kind === 'key' ? actor.scoped : null, 1);
@@ -65,6 +66,7 @@ export const automationRunRoutes = [
     description: '`stepId` filters by the current step.',
     ids,
     query: ListExecutions,
+    returns: 'The page of executions, newest first.',
     reply: ExecutionPage,
     handle: ({ db, project, params, query }) => listExecutions(db, project.id, params.id, query),
   }),
@@ -74,6 +76,7 @@ export const automationRunRoutes = [
     summary: 'Cancel every active execution of a workflow',
     operationId: 'cancelWorkflowExecutions',
     ids,
+    returns: 'The number of executions that were canceled.',
     reply: CancelledExecutions,
     handle: ({ db, project, params }) => cancelExecutions(db, project.id, params.id),
   }),
@@ -87,6 +90,7 @@ export const automationRunRoutes = [
     ids,
     body: RetryExecutions,
     example: {},
+    returns: 'The number of executions that resume, and whether there are `more` to retry.',
     reply: RetriedExecutions,
     async handle({ app, db, project, actor, params, body }) {
       checkUnplanned(actor.kind === 'key' ? actor.scoped : null, body.executionIds?.length ?? Infinity);
@@ -98,6 +102,7 @@ export const automationRunRoutes = [
     tag,
     summary: 'Get an execution with all its steps',
     ids: executionIds,
+    returns: 'The execution with the steps that the contact has reached, oldest first, and what it waits for.',
     reply: ExecutionStory,
     handle: ({ app, db, project, params }) =>
       getExecution(db, project.id, params.id, params.executionId, (id) => temporalUrl(app.config, id)),
@@ -108,6 +113,7 @@ export const automationRunRoutes = [
     summary: 'Cancel an execution',
     operationId: 'cancelWorkflowExecution',
     ids: executionIds,
+    returns: 'The execution, which is canceled; one that is over stays as it is.',
     reply: ExecutionBody,
     handle: async ({ app, db, project, params }) =>
       dispatched(app, await cancelExecution(db, project.id, params.id, params.executionId)),
@@ -122,6 +128,7 @@ export const automationRunRoutes = [
       'Beside the contacts who are there now, what happened to all who reached a step: how many took each path, and how many dropped off.',
     ids,
     query: CountWorkflowPeople,
+    returns: 'The number of contacts at each step now, and of those that took each path.',
     reply: WorkflowPeople,
     handle: ({ db, project, params, query }) => countInside(db, project.id, params.id, query),
   }),
@@ -132,6 +139,7 @@ export const automationRunRoutes = [
     operationId: 'listContactExecutions',
     description: 'The latest 100, of any workflow.',
     ids: { id: 'contact' },
+    returns: 'The executions of the contact, newest first; up to 100.',
     reply: ContactExecutions,
     handle: ({ db, project, params }) => executionsOfContact(db, project.id, params.id),
   }),

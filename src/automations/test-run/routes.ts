@@ -16,6 +16,7 @@ export const automationTestRunRoutes = [
     body: TestRun,
     example: { contactId: '9b2f6c1e-3d4a-4f5b-8c6d-7e8f9a0b1c2d', data: { plan: 'pro' }, waits: 'TIMEOUT' },
     bodyLimit: 'document',
+    returns: 'The steps that the contact would take, in order, with what each would do. Nothing is sent or stored.',
     reply: TestRunBody,
     handle({ app, db, project, actor, params, body }) {
       needScope(actor, 'contacts:read');

@@ -28,6 +28,7 @@ export const campaignAudienceRoutes = [
     body: CountAudience,
     example: { audienceType: 'ALL' },
     bodyLimit: 'document',
+    returns: 'The number of contacts that would receive the campaign now, and of those left out.',
     reply: wrapped('Contacts that the campaign would go to.', AudienceCount),
     async handle({ app, db, project, body }) {
       if (body.audienceType === 'FILTERED' && body.audienceCondition) checkConditionShape(body.audienceCondition);

@@ -13,6 +13,7 @@ export const campaignRecipientRoutes = [
     summary: 'Get the results of a campaign by hour and by link',
     description: 'Of the current send, with the rates of the five campaigns that were sent before it.',
     ids,
+    returns: 'The results of the current send by hour and by link, and the rates of the campaigns before it.',
     reply: wrapped('Results of the current send.', CampaignResults),
     handle: async ({ db, project, params }) => ok(await campaignResults(db, project.id, params.id)),
   }),
@@ -24,6 +25,7 @@ export const campaignRecipientRoutes = [
       'The ledger of the current send, of one `verdict` (handed_over, skipped, failed, unknown, pending) or of all; as a CSV file with `format=csv` or `Accept: text/csv`. With `type` (bounced, complained), the recipients whose mail bounced or was reported as spam, newest first.',
     ids,
     query: ListRecipients,
+    returns: 'The page of recipients; as CSV, a file of all of them.',
     reply: RecipientsPage,
     textReply: 'text/csv',
     async handle({ db, project, params, query, header }) {

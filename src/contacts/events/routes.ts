@@ -45,6 +45,7 @@ export const eventRoutes = [
     body: TrackBody,
     example: { email: 'ada@example.com', event: 'signup', subscribed: true, data: { plan: 'pro' } },
     bodyLimit: 'event',
+    returns: 'The IDs of the contact and of the event, and when the event was recorded.',
     reply: TrackReply,
     async handle({ app, db, writeOnce, keepAnswer, project, body }) {
       const answerOf = (data: TrackReply['data']) => ({ success: true, data });
@@ -79,6 +80,7 @@ export const eventRoutes = [
       );
       return invalid(fieldProblems(issues), suggestion);
     },
+    returns: 'The event as it was recorded.',
     reply: EventBody,
     async handle({ app, db, project, body }) {
       if ('track' in body)
@@ -90,6 +92,7 @@ export const eventRoutes = [
     ...inProject('contacts:read'),
     summary: 'List events',
     query: ListEvents,
+    returns: 'The latest events, newest first, each with the address of its contact.',
     reply: EventList,
     handle: ({ db, project, query }) => listEvents(db, project.id, query),
   }),
@@ -98,6 +101,7 @@ export const eventRoutes = [
     ...inProject('contacts:read'),
     summary: 'Count events by name',
     query: EventStatsQuery,
+    returns: 'The event names, most frequent first, each with the number of times it occurred.',
     reply: EventStats,
     handle: ({ db, project, query }) => eventStats(db, project.id, query),
   }),
@@ -105,6 +109,7 @@ export const eventRoutes = [
     heavy: true,
     ...inProject('contacts:read'),
     summary: 'List event names',
+    returns: 'The names of the project’s events, most frequent first.',
     reply: EventNames,
     handle: ({ db, project }) => eventNames(db, project.id),
   }),
@@ -113,6 +118,7 @@ export const eventRoutes = [
     summary: 'List the events of a contact',
     operationId: 'listContactEvents',
     query: ListContactEvents,
+    returns: 'The latest events of the contact, newest first.',
     reply: ContactEventList,
     handle: ({ db, project, params, query }) => listContactEvents(db, project.id, params.contactId, query.limit),
   }),
@@ -121,6 +127,7 @@ export const eventRoutes = [
     heavy: true,
     ...inProject('contacts:read'),
     summary: 'Get what uses an event',
+    returns: 'The segments and workflows that use the event, how often it occurred, and whether it can be deleted.',
     reply: EventUsage,
     handle: ({ db, project, params }) => eventUsage(db, project.id, params.eventName),
   }),
@@ -132,6 +139,7 @@ export const eventRoutes = [
     summary: 'Delete every event of a name',
     operationId: 'deleteEvents',
     description: 'Names that a segment or workflow uses, and those of the service itself, cannot be deleted.',
+    returns: 'The number of events that were deleted.',
     reply: EventDeletion,
     handle: ({ db, project, params }) => deleteEvents(db, project.id, params.eventName),
   }),

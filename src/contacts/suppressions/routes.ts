@@ -12,6 +12,7 @@ export const suppressionRoutes = [
     access: 'dashboard',
     summary: 'List suppression rules',
     operationId: 'listSuppressionRules',
+    returns: 'All suppression rules of the project, oldest first.',
     reply: v.array(RuleBody),
     handle: ({ db, project }) => allRules(db, project.id),
   }),
@@ -24,6 +25,7 @@ export const suppressionRoutes = [
     body: WriteRule,
     example: { name: 'Test accounts', kind: 'DOMAIN', pattern: 'test.example' },
     bodyError: refusedRule,
+    returns: 'The new rule.',
     reply: RuleBody,
     async handle({ app, db, project, body }) {
       const rule = await createRule(db, project.id, body);
@@ -39,6 +41,7 @@ export const suppressionRoutes = [
     body: WriteRule,
     example: { name: 'Test accounts', kind: 'DOMAIN', pattern: 'test.example', enabled: false },
     bodyError: refusedRule,
+    returns: 'The rule is replaced; `success` is true.',
     reply: v.object({ success: field('Always true.', v.literal(true)) }),
     async handle({ app, db, project, params, body }) {
       await replaceRule(db, project.id, params.id, body);
@@ -53,6 +56,7 @@ export const suppressionRoutes = [
     description: 'Emails that it suppressed are not sent afterwards, and still name the rule.',
     ids: { id: 'suppression rule' },
     status: 204,
+    returns: 'The rule is deleted.',
     async handle({ app, db, project, params }) {
       await deleteRule(db, project.id, params.id);
       app.directory.forget(project.id);
@@ -64,6 +68,7 @@ export const suppressionRoutes = [
     operationId: 'previewSuppressionRules',
     body: PreviewRule,
     example: { address: 'ada@test.example' },
+    returns: 'Whether mail to the address would be suppressed, and in `match` by which rule.',
     reply: RulePreview,
     handle: ({ app, db, project, body }) => previewRules(db, project.id, body.address, app.clock()),
   }),

@@ -27,6 +27,7 @@ export const publicContactRoutes = [
     operationId: 'getOwnSubscription',
     description:
       '`t` is the signature in the links of emails; without it the address is masked. 60 requests a minute per client address.',
+    returns: 'The recipient’s subscription and the language of their pages; `email` is masked without a valid `t`.',
     reply: v.object({
       ...OwnSubscription.entries,
       language: field('Language of the recipient pages, such as `en`.', v.string()),
@@ -44,6 +45,9 @@ export const publicContactRoutes = [
       description: subscribed
         ? 'Needs the signature `t` of a link from a mail; `e` names the mail.'
         : 'Needs no signature; `e` names the mail it came from.',
+      returns: subscribed
+        ? 'The recipient, who is subscribed now.'
+        : 'The recipient, who is unsubscribed now; `email` is masked without a valid `t`.',
       reply: OwnSubscription,
       async handle({ app, db, params, query, ip }) {
         await limitVisits(db, ip, app.config);

@@ -26,10 +26,19 @@ type Visit = Handled<v.InferOutput<typeof LinkQuery>, unknown, 'none', { id: str
 
 const common = { access: 'none', query: LinkQuery, exemptFromRateLimit: true, tag: 'recipients' } as const;
 
-const summaries: Record<PageName, string> = {
-  unsubscribe: 'Page on which a recipient unsubscribes',
-  subscribe: 'Page on which a recipient subscribes again',
-  manage: 'Page of a recipient’s preferences',
+const pages: Record<PageName, { summary: string; returns: string }> = {
+  unsubscribe: {
+    summary: 'Page on which a recipient unsubscribes',
+    returns: 'The page, which asks for a confirmation or says that the recipient is unsubscribed.',
+  },
+  subscribe: {
+    summary: 'Page on which a recipient subscribes again',
+    returns: 'The page, which asks for a confirmation or says that the recipient is subscribed.',
+  },
+  manage: {
+    summary: 'Page of a recipient’s preferences',
+    returns: 'The page, which shows the subscription and has a button to change it.',
+  },
 };
 
 /** The pages of recipients and the one-click unsubscribe of mail clients: no key, no cookie, no script. */
@@ -37,7 +46,7 @@ export const recipientRoutes = [
   ...(['unsubscribe', 'subscribe', 'manage'] as const).map((name) =>
     route.get(`/${name}/:id`, {
       ...common,
-      summary: summaries[name],
+      ...pages[name],
       operationId: `open${name[0]?.toUpperCase()}${name.slice(1)}Page`,
       description: 'HTML; changes nothing. An invalid link gets a page with status 404.',
       textReply: 'text/html',
@@ -69,6 +78,10 @@ export const recipientRoutes = [
     bodyKind: 'form',
     bodyLimit: 'recipientForm',
     status: 303,
+    returns: {
+      200: 'The page that says that the recipient is unsubscribed, for a link without a valid `t`.',
+      303: 'Redirects to the recipient’s page, which shows the new subscription.',
+    },
     textReply: 'text/html',
     handle: (visit) =>
       served(visit, async () => {
@@ -85,6 +98,7 @@ export const recipientRoutes = [
     summary: 'One-click unsubscribe (RFC 8058)',
     operationId: 'unsubscribeInOneClick',
     description: 'The target of `List-Unsubscribe`. Every body and every ID get the same answer.',
+    returns: 'The text `Unsubscribed`, whether or not the ID belongs to a contact.',
     textReply: 'text/plain',
     async handle({ db, params, query }) {
       await leaveQuietly(db, params.id, query);

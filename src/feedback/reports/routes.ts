@@ -90,6 +90,8 @@ export const webhookRoutes: readonly Route[] = [
     refusals: [400, 401, 503],
     summary: 'Receive webhooks of Postmark, with HTTP Basic credentials',
     operationId: 'receivePostmarkWebhook',
+    returns:
+      'The record is accepted; `message` says what was done with it, and `duplicate` is true if it was accepted before.',
     handle: (call) => postmark(call, null),
   }),
   route.post('/webhooks/postmark/:token', {
@@ -98,6 +100,7 @@ export const webhookRoutes: readonly Route[] = [
     refusals: [401],
     summary: 'Receive webhooks of Postmark, with a token in the path',
     operationId: 'receivePostmarkWebhookByToken',
+    returns: 'The record is accepted, as by `POST /webhooks/postmark`.',
     handle: (call) => postmark(call, call.params.token),
   }),
   route.post('/webhooks/sns', {
@@ -107,6 +110,7 @@ export const webhookRoutes: readonly Route[] = [
     operationId: 'receiveSnsWebhook',
     description:
       'Messages of the topics in SNS_TOPIC_ARNS, signed by Amazon (signature version 1 or 2). A message counts once, by its ID. Subscriptions are confirmed automatically.',
+    returns: 'The notification is accepted; `message` says what was done with it.',
     handle: sns,
   }),
 ];

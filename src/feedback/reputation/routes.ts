@@ -111,6 +111,8 @@ export const securityRoutes = [
     description: 'With the limits that pause a project, and the project’s current values.',
     tag: 'projects',
     query: DeliverabilityQuery,
+    returns:
+      'Emails, bounces and complaints by day, domain and mailbox provider, with each limit and its current value.',
     reply: Deliverability,
     async handle({ app, db, project, query }) {
       const found = await deliverabilityOf(db, app.config, project.id, query.days, app.clock());
@@ -123,6 +125,7 @@ export const securityRoutes = [
     access: 'project',
     summary: 'Get the bounce and complaint rates of a project',
     tag: 'projects',
+    returns: 'The rates of the last seven days and of all time, with the limits that they have reached.',
     reply: Security,
     async handle({ app, db, project }) {
       const security = await securityOf(db, project.id, app.clock());
@@ -135,6 +138,7 @@ export const securityRoutes = [
     access: 'project',
     summary: 'Get the bounce and complaint rates of a project, in an envelope',
     operationId: 'getProjectReputation',
+    returns: 'The rates in `data`, as `GET /users/@me/projects/{id}/security` returns them.',
     reply: v.object({
       success: field('Always `true`. A failed request returns an `Error` instead.', v.literal(true)),
       data: field('How the project’s emails are received.', Security),

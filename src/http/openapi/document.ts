@@ -45,7 +45,6 @@ class DocumentWriter {
 
   #operation(operation: Operation): JsonSchema {
     const { summary, description, tag, id, security, body, success } = operation;
-    const answer = this.#answer(success);
     return {
       summary,
       description,
@@ -55,7 +54,9 @@ class DocumentWriter {
       parameters: this.#parametersOf(operation),
       ...(body === undefined ? {} : { requestBody: this.#requestBody(body) }),
       responses: {
-        ...Object.fromEntries(success.statuses.map((status) => [status, answer])),
+        ...Object.fromEntries(
+          Object.entries(success.descriptions).map(([status, text]) => [status, this.#answer(text, success)]),
+        ),
         ...this.#failuresOf(operation),
       },
     };
@@ -124,15 +125,14 @@ class DocumentWriter {
   #failuresOf({ failures }: Operation): JsonSchema {
     return Object.fromEntries(
       failures.map((failure) => {
-        this.#failures.set(failure.name, this.#answer(failure));
+        this.#failures.set(failure.name, this.#answer(failure.description, failure));
         return [failure.status, { $ref: `#/components/responses/${failure.name}` }];
       }),
     );
   }
 
-  #answer(answer: Answer): JsonSchema {
-    const { description, headers } = answer;
-    return { description, headers: headerReferences(headers), ...this.#contentOf(answer) };
+  #answer(description: string, answer: Answer): JsonSchema {
+    return { description, headers: headerReferences(answer.headers), ...this.#contentOf(answer) };
   }
 
   #responses(): JsonSchema {

@@ -78,7 +78,6 @@ export type RequestBody =
 
 /** An answer to a request. */
 export interface Answer {
-  description: string;
   /** Names of headers of the description that it may have. */
   headers: readonly string[];
   /** The schema of its JSON. */
@@ -109,7 +108,8 @@ export interface Operation {
   /** Names of parameters of the description that it reads too. */
   parameters: readonly string[];
   body?: RequestBody | undefined;
-  success: Answer & { statuses: readonly number[] };
+  /** How it succeeds, described by status. */
+  success: Answer & { descriptions: Readonly<Record<number, string>> };
   /** How it may fail. */
   failures: readonly Failure[];
 }
@@ -117,6 +117,7 @@ export interface Operation {
 /** An answer to a request that failed. */
 export interface Failure extends Answer {
   status: Status;
+  description: string;
   /** Its name among the responses of the document: failures with the same name are the same. */
   name: string;
 }

@@ -26,6 +26,7 @@ export const erasureRoutes = [
     description:
       'A JSON file: the contact, its history, events, mail with what is stored of its bodies, segments, executions of workflows, and the imports and bulk changes that touched it. Articles 15 and 20 of the GDPR ask for it. 10 a minute for each project.',
     ids: { id: 'contact' },
+    returns: 'The file with everything known about the contact, as an attachment.',
     reply: ContactExport,
     async handle({ db, project, params }) {
       const file = await exportContact(db, project.id, params.id);
@@ -48,6 +49,7 @@ export const erasureRoutes = [
     ids: { id: 'contact' },
     body: EraseContact,
     example: { reference: 'DSR-2026-041', keepSuppressed: true },
+    returns: 'The erasure, which runs in the background; poll `GET /erasures/{id}` until its `status` is `DONE`.',
     reply: ErasureBody,
     async handle({ app, db, project, params, body }) {
       const { erasure, ticket } = await requestErasure(db, project.id, params.id, body, app.config.encryptionKeys);
@@ -62,6 +64,7 @@ export const erasureRoutes = [
     scope: 'contacts:read',
     summary: 'List erasures',
     query: ListErasures,
+    returns: 'The page of erasures, newest first.',
     reply: ErasurePage,
     handle: ({ db, project, query }) => listErasures(db, project.id, query),
   }),
@@ -70,6 +73,7 @@ export const erasureRoutes = [
     scope: 'contacts:read',
     summary: 'Get an erasure with its certificate',
     ids: { id: 'erasure' },
+    returns: 'The erasure with its `status` and steps; `certificate` is null until nothing is left here.',
     reply: ErasureBody,
     handle: ({ db, project, params }) => getErasure(db, project.id, params.id),
   }),
@@ -84,6 +88,7 @@ export const erasureRoutes = [
     ids: { id: 'erasure' },
     body: LiftSuppression,
     example: { reason: 'Asked for the newsletter again on 2026-11-20' },
+    returns: 'The erasure with `suppressed` false: requests may store the address again.',
     reply: ErasureBody,
     handle: ({ db, project, params, body }) => liftSuppression(db, project.id, params.id, body),
   }),
@@ -96,6 +101,7 @@ export const erasureRoutes = [
     description:
       'Whether the signature is genuine, and whether anything is left of the contact now. Anyone who has the certificate can verify the signature without the service.',
     ids: { id: 'erasure' },
+    returns: 'Whether the certificate is `valid`, and in `left` what is still stored of the contact.',
     reply: ErasureVerification,
     handle: ({ app, db, project, params }) => verifyErasure(db, project.id, params.id, app.config.encryptionKeys),
   }),

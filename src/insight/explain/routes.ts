@@ -15,6 +15,7 @@ export const explainRoutes = [
     tag: 'explain',
     body: ExplainRequest,
     example: { contact: 'ada@example.com', about: { topic: 'any' } },
+    returns: 'The `verdict` with every decision that led to it, and a `permalink` that asks the question again.',
     reply: Explanation,
     handle({ app, db, project, actor, body }) {
       needScope(actor, 'contacts:read');
@@ -29,6 +30,7 @@ export const explainRoutes = [
     operationId: 'getExplanation',
     description: 'With what is known today: the question names an instant, and no answer is stored.',
     tag: 'explain',
+    returns: 'The `verdict` as of now, with every decision that leads to it.',
     reply: Explanation,
     handle({ app, db, project, actor, params }) {
       const request = requestOf(params.permalink);

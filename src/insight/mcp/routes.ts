@@ -47,6 +47,10 @@ export const mcpRoutes = [
       optional: ['id'],
       example: { jsonrpc: '2.0', id: 1, method: 'tools/list' },
     },
+    returns: {
+      200: 'The JSON-RPC response to the message.',
+      202: 'The message is accepted and needs no response, as a notification does. The body is empty.',
+    },
     reply: v.looseObject({ jsonrpc: field('Version of JSON-RPC: `2.0`.', v.literal('2.0')) }),
     errorReply: v.looseObject({
       jsonrpc: field(
@@ -58,7 +62,6 @@ export const mcpRoutes = [
         v.looseObject({ message: field('Why the request failed, as a sentence.', v.string()) }),
       ),
     }),
-    alsoStatus: 202,
     async handle(input) {
       const body = (input.body as unknown as Buffer).toString('utf8');
       const protocolVersion = input.header('mcp-protocol-version');
@@ -72,6 +75,7 @@ export const mcpRoutes = [
     access: 'project',
     tag: 'MCP',
     summary: 'List plans of language models that wait for approval',
+    returns: 'The plans that wait for approval, oldest first; up to 100.',
     reply: v.array(WaitingPlan),
     handle: ({ db, project }) => waitingPlans(db, project.id),
   }),
@@ -86,6 +90,7 @@ export const mcpRoutes = [
       'It can be committed until it expires, for ten minutes at least. Where something has changed since it was planned, the commit returns 409 `PLAN_STALE`.',
     ids: { planId: 'plan' },
     status: 204,
+    returns: 'The plan is approved; nothing is carried out until the language model commits it.',
     handle: (input) => decide(input, 'approved'),
   }),
   route.post('/projects/:id/mcp-plans/:planId/refuse', {
@@ -98,6 +103,7 @@ export const mcpRoutes = [
     description: 'It is never carried out: a commit answers 409 `PLAN_REFUSED`.',
     ids: { planId: 'plan' },
     status: 204,
+    returns: 'The plan is refused.',
     handle: (input) => decide(input, 'refused'),
   }),
 ];

@@ -70,6 +70,7 @@ export const setupRoutes = [
   route.get('/projects/:id/setup-state', {
     access: 'project',
     summary: 'Get the set-up state of a project',
+    returns: 'Which steps of the setup are done, and the `links` to other pages of this deployment.',
     reply: v.object({
       success: field('Always `true`. A failed request returns an `Error` instead.', v.literal(true)),
       data: field('What is set up.', SetupState),

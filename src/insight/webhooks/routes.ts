@@ -40,6 +40,7 @@ export const webhookEndpointRoutes = [
     scope: 'webhooks',
     summary: 'List webhook endpoints',
     query: ListEndpoints,
+    returns: 'All webhook endpoints of the project, oldest first.',
     reply: v.array(EndpointBody),
     async handle({ db, project, query }) {
       const endpoints = await listEndpoints(db, project.id);
@@ -56,6 +57,7 @@ export const webhookEndpointRoutes = [
     status: 201,
     body: CreateEndpoint,
     example: { url: 'https://acme.com/webhooks/fernpost', events: ['email.bounce', 'contact.*'] },
+    returns: 'The new endpoint, with the signing `secret`, which is shown only here.',
     reply: EndpointWithSecret,
     handle: ({ app, db, project, body }) => createEndpoint(db, app.config, project.id, body, app.clock()),
   }),
@@ -64,6 +66,7 @@ export const webhookEndpointRoutes = [
     scope: 'webhooks',
     summary: 'Get a webhook endpoint',
     ids,
+    returns: 'The endpoint with its `status`.',
     reply: EndpointBody,
     handle: ({ db, project, params }) => getEndpoint(db, project.id, params.id),
   }),
@@ -74,6 +77,7 @@ export const webhookEndpointRoutes = [
     ids,
     body: PatchEndpoint,
     example: { paused: true },
+    returns: 'The endpoint with its changes.',
     reply: EndpointBody,
     handle: ({ app, db, project, params, body }) => patchEndpoint(db, app.config, project.id, params.id, body),
   }),
@@ -83,6 +87,7 @@ export const webhookEndpointRoutes = [
     summary: 'Delete a webhook endpoint with its log',
     ids,
     status: 204,
+    returns: 'The endpoint and the log of its deliveries are deleted.',
     handle: ({ db, project, params }) => deleteEndpoint(db, project.id, params.id),
   }),
   route.post('/webhook-endpoints/:id/rotate-secret', {
@@ -93,6 +98,7 @@ export const webhookEndpointRoutes = [
     ids,
     body: RotateSecret,
     example: { overlapHours: 24 },
+    returns: 'The endpoint, with the new signing `secret`, which is shown only here.',
     reply: EndpointWithSecret,
     handle: ({ app, db, project, params, body }) =>
       rotateSecret(db, app.config, project.id, params.id, body.overlapHours),
@@ -106,6 +112,7 @@ export const webhookEndpointRoutes = [
     ids,
     body: TestEndpoint,
     example: { type: 'email.bounce' },
+    returns: 'How the endpoint responded; `delivered` is false for anything but a 2xx status.',
     reply: TestedEndpoint,
     handle: ({ app, db, project, params, body }) =>
       testEndpoint({ db, connect: app.connectOut, clock: app.clock }, app.config, project.id, params.id, body.type),
@@ -119,6 +126,7 @@ export const webhookEndpointRoutes = [
     status: 202,
     body: ReplayEvents,
     example: { since: '2026-11-20T00:00:00Z', until: '2026-11-21T00:00:00Z', only: 'failed' },
+    returns: 'The replay, which runs in the background; `GET /webhook-endpoints/{id}/replays` shows its `status`.',
     reply: ReplayBody,
     handle: ({ app, db, project, params, body }) => startReplay(db, project.id, params.id, body, app.clock()),
   }),
@@ -127,6 +135,7 @@ export const webhookEndpointRoutes = [
     scope: 'webhooks',
     summary: 'List the replays of a webhook endpoint',
     ids,
+    returns: 'The latest 20 replays, newest first.',
     reply: v.array(ReplayBody),
     handle: ({ db, project, params }) => listReplays(db, project.id, params.id),
   }),
@@ -136,6 +145,7 @@ export const webhookEndpointRoutes = [
     summary: 'List deliveries',
     ids,
     query: ListDeliveries,
+    returns: 'The page of deliveries, newest first.',
     reply: DeliveriesPage,
     async handle({ db, project, params, query }) {
       await getEndpoint(db, project.id, params.id);
@@ -147,6 +157,7 @@ export const webhookEndpointRoutes = [
     scope: 'webhooks',
     summary: 'Get a delivery with its attempts',
     ids: { ...ids, eventId: 'delivery' },
+    returns: 'The delivery with the `body` of its calls and every attempt in `log`, oldest first.',
     reply: DeliveryWithAttempts,
     async handle({ db, project, params }) {
       await getEndpoint(db, project.id, params.id);
@@ -159,6 +170,7 @@ export const webhookEndpointRoutes = [
     summary: 'Deliver an event again',
     ids: { ...ids, eventId: 'delivery' },
     status: 202,
+    returns: 'The delivery, which is queued again; get it to see the next attempt in `log`.',
     reply: DeliveryWithAttempts,
     async handle({ db, project, params }) {
       await getEndpoint(db, project.id, params.id);
@@ -176,6 +188,7 @@ export const webhookEndpointRoutes = [
     ids,
     query: AuditSpan,
     queryExample: { from: '2026-11-01T00:00:00Z', until: '2026-11-08T00:00:00Z' },
+    returns: 'The number of events in the period by the status of their delivery; `addsUp` is true if none is missing.',
     reply: EndpointAudit,
     async handle({ db, project, params, query }) {
       await getEndpoint(db, project.id, params.id);

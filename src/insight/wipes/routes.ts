@@ -20,6 +20,7 @@ export const projectWipeRoutes = [
     summary: 'Delete a project and everything in it',
     description:
       'Keys, members and domains are gone when this returns; contacts, mail and events are removed in the background.',
+    returns: 'The project is deleted; what is left of its data is removed in the background.',
     async handle({ app, db, project }) {
       const { ticket } = await deleteProject(db, project.id, async (tx, { domains }) => {
         for (const { domain, providerId } of domains)
@@ -35,6 +36,7 @@ export const projectWipeRoutes = [
     summary: 'Reset a project',
     description:
       'Deletes everything except keys, members, domains, settings, uploads and usage. Writes get 409 until it has finished; this call waits for up to 25 seconds.',
+    returns: 'The project is reset, or still being reset after 25 seconds: `message` says which.',
     async handle({ app, db, project }) {
       const { id, ticket } = await resetProject(db, project.id);
       app.outbox.dispatchSoon(ticket);

@@ -32,6 +32,8 @@ export const campaignReviewRoutes = [
     body: StartDryRun,
     example: { sample: 1000 },
     status: 202,
+    returns:
+      'The dry run, which has just started; poll `GET /campaigns/{id}/dry-runs/{n}` until its `state` is `DONE` or `FAILED`.',
     reply: wrapped('The dry run, which has just started.', DryRunReport),
     handle: async ({ project, params, body, ...input }) =>
       ok(await startDryRun(reviewDepsOf(input), project.id, params.id, body)),
@@ -44,6 +46,7 @@ export const campaignReviewRoutes = [
     description:
       '`n` is its number, or `latest`. `fingerprint` launches exactly what was reviewed; `changed` names what has been changed since. Kept for seven days. `samples` hold data of contacts: a key with scopes needs `contacts:read` to get them.',
     ids,
+    returns: 'The report as far as the dry run has come; `fingerprint` is null until it is done.',
     reply: wrapped('The dry run.', DryRunReport),
     handle: async ({ project, params, ...input }) =>
       ok(await getDryRun(reviewDepsOf(input), project.id, params.id, params.n)),

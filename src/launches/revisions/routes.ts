@@ -35,6 +35,7 @@ export const campaignRevisionRoutes = [
     example: { subject: 'March news, with the right link' },
     bodyLimit: 'document',
     guarded: true,
+    returns: 'The campaign with its new content. It stays paused.',
     reply: withMessage('The campaign with its new content.', CampaignWithSegment),
     async handle(input) {
       const { project, params, body, actor, header } = input;
@@ -59,6 +60,7 @@ export const campaignRevisionRoutes = [
       body: '<p>Here is the right link.</p>',
     },
     bodyLimit: 'document',
+    returns: 'The draft of the correction. Nothing is sent yet.',
     reply: wrapped('The draft of the correction.', CampaignBody),
     handle: async ({ project, params, body, ...input }) =>
       ok(await correctCampaign(depsOf(input), project.id, params.id, body)),
@@ -72,6 +74,7 @@ export const campaignRevisionRoutes = [
     ids,
     body: Correction,
     example: { versions: [1], who: 'got' },
+    returns: 'The number of contacts that would receive the correction now.',
     reply: wrapped('Contacts that the correction would go to.', AudienceCount),
     handle: async ({ project, params, body, ...input }) =>
       ok(await countCorrection(depsOf(input), project.id, params.id, body)),
@@ -87,6 +90,7 @@ export const campaignRevisionRoutes = [
     status: 201,
     body: FollowUpCampaign,
     example: { who: 'not_opened', subject: 'Have you seen our March news?' },
+    returns: 'The draft of the follow-up. Nothing is sent yet.',
     reply: wrapped('The draft of the follow-up.', CampaignBody),
     handle: async ({ project, params, body, ...input }) =>
       ok(await followUpCampaign(depsOf(input), project.id, params.id, body)),
@@ -100,6 +104,7 @@ export const campaignRevisionRoutes = [
     ids,
     body: FollowUpAudience,
     example: { who: 'not_opened' },
+    returns: 'The number of contacts that would receive the follow-up now.',
     reply: wrapped('Contacts that the follow-up would go to.', AudienceCount),
     handle: async ({ project, params, body, ...input }) =>
       ok(await countFollowUp(depsOf(input), project.id, params.id, body.who)),

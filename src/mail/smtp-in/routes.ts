@@ -11,6 +11,7 @@ export const smtpRoutes = [
     summary: 'List programs that send by SMTP',
     operationId: 'listSmtpClients',
     description: 'The last 50 of 30 days, by key and address: when each was last seen, and why it was last refused.',
+    returns: 'The programs, most recently seen first; up to 50.',
     reply: v.array(SmtpClientBody),
     handle: ({ db, project }) => listClients(db, project.id),
   }),

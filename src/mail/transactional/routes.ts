@@ -34,6 +34,7 @@ export const transactionalRoutes = [
       data: { firstName: 'Ada' },
     },
     bodyError: (problems, _, suggestion) => invalid(sendProblems(problems), suggestion),
+    returns: 'The accepted emails, one for each recipient; `GET /v1/emails/{id}` shows what happens to each.',
     reply: SendReply,
     async handle({ app, db, writeOnce, keepAnswer, project, actor, body }) {
       const answerOf = answered(app);
@@ -69,6 +70,8 @@ export const transactionalRoutes = [
         { to: 'grace@example.com', subject: 'Your receipt', body: '<p>Thank you.</p>', from: 'hello@acme.com' },
       ],
     },
+    returns:
+      'One result for each item, in the order of the request: its emails or, in the mode `each`, why it was refused.',
     reply: BatchReply,
     async handle({ app, db, writeOnce, keepAnswer, project, actor, body }) {
       const answerOf = answered(app);

@@ -84,6 +84,7 @@ export const configRoutes = [
     access: 'none',
     summary: 'What this deployment offers',
     tag: 'service',
+    returns: 'The URLs, features and settings that a client of this deployment needs. It contains no secrets.',
     reply: PublicConfig,
     handle: ({ app }) => reply(200, publicConfig(app.config), { 'Cache-Control': 'public, max-age=60' }),
   }),

@@ -12,6 +12,7 @@ export const auditRoutes = [
     summary: 'List changes',
     description: 'The latest first, kept for 400 days; as a CSV file with `format=csv`, the latest 10,000.',
     query: ListAudit,
+    returns: 'The page of entries, newest first; with `format=csv`, the file.',
     reply: AuditPage,
     textReply: 'text/csv',
     async handle({ db, project, query }) {
@@ -26,6 +27,7 @@ export const auditRoutes = [
     ...shared,
     summary: 'Verify the integrity of the audit log',
     description: 'Each entry carries the hash of the one before it: a changed or missing entry is detected.',
+    returns: 'Whether the log is `valid`, and the first entry that was changed if it is not.',
     reply: AuditVerification,
     handle: ({ db, project }) => verifyAudit(db, project.id),
   }),

@@ -28,6 +28,7 @@ export const invitationRoutes = [
     summary: 'List pending invitations',
     operationId: 'listInvitations',
     tag: 'members',
+    returns: 'The pending invitations, newest first.',
     reply: v.object({ data: field('Open invitations of the project.', v.array(InvitationBody)) }),
     handle: async ({ db, project }) => ({ data: await openInvitations(db, project.id) }),
   }),
@@ -41,6 +42,7 @@ export const invitationRoutes = [
     status: 201,
     body: Invite,
     example: { email: 'alan@acme.com', role: 'MEMBER' },
+    returns: 'The invitation; its link is only in the email.',
     reply: InvitationBody,
     async handle({ app, db, project, actor, body, header }) {
       // Keys are refused before.
@@ -57,6 +59,7 @@ export const invitationRoutes = [
     operationId: 'revokeInvitation',
     ids: { invitationId: 'invitation' },
     status: 204,
+    returns: 'The invitation is revoked: its link no longer works.',
     handle: ({ db, project, params }) => revokeInvitation(db, project.id, params.invitationId),
   }),
   route.post('/invitations/find', {
@@ -67,6 +70,7 @@ export const invitationRoutes = [
     tag: 'members',
     body: WithToken,
     example: { token },
+    returns: 'The project, role and address of the invitation, and whether the address has an account.',
     reply: FoundInvitation,
     handle: ({ db, body }) => findInvitation(db, body.token),
   }),
@@ -79,6 +83,7 @@ export const invitationRoutes = [
     tag: 'members',
     body: WithToken,
     example: { token },
+    returns: 'The ID of the project that you are now a member of.',
     reply: JoinedProject,
     handle: async ({ db, actor, body }) => ({
       success: true,
@@ -94,6 +99,7 @@ export const invitationRoutes = [
     tag: 'members',
     body: AcceptAndSignUp,
     example: { token, password: 'correct horse battery' },
+    returns: 'The new user, now a member of the project; the response sets the session cookie.',
     reply: SignedIn,
     handle: async (request) => signedIn(request, await signUpInvited(request.db, request.app.config, request.body)),
   }),

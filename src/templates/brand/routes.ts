@@ -8,6 +8,7 @@ export const brandRoutes = [
   route.get('/brand', {
     ...inProject('templates'),
     summary: 'Get the brand kit',
+    returns: 'The brand kit of the project, or the default one while none is set.',
     reply: Brand,
     handle: ({ db, project }) => getBrand(db, project.id),
   }),
@@ -18,6 +19,7 @@ export const brandRoutes = [
       'Logo, colors, font, footer and postal address of emails written as blocks. Templates and unsent campaigns with a `document` are compiled again at once. What is absent is reset.',
     body: Brand,
     example: { postalAddress: 'Acme Inc., 1 Main Street, Springfield' } as never,
+    returns: 'The brand kit as it is now; what was left out has its default.',
     reply: Brand,
     handle: ({ app, db, project, body }) => putBrand(db, iconsUrlOf(app.config), project.id, body),
   }),
@@ -28,6 +30,7 @@ export const brandRoutes = [
     summary: 'Download the icon of a social network',
     operationId: 'downloadSocialIcon',
     description: 'What emails with social links show, such as `linkedin.png`.',
+    returns: 'The icon, as PNG.',
     textReply: 'image/*',
     handle: async ({ params }) =>
       reply(200, await socialIcon(params.file), {

@@ -30,6 +30,7 @@ export const uploadRoutes = [
     description:
       'Takes the part "image" of a multipart/form-data body: a JPEG, PNG, GIF or WebP of up to 10 MB. Its URL never changes.',
     bodyKind: 'stream',
+    returns: 'The uploaded image, with the `url` to use in emails.',
     reply: UploadedImage,
     handle: ({ app, db, project, body, log }) =>
       uploadImage({ db, store: app.images, log }, project.id, body as unknown as IncomingMessage, app.clock()),
@@ -39,6 +40,7 @@ export const uploadRoutes = [
     summary: 'List uploaded images',
     operationId: 'listImages',
     query: ListImages,
+    returns: 'The page of images, newest first.',
     reply: ImagePage,
     handle: ({ app, db, project, query }) => listImages(db, app.images, project.id, query),
   }),
@@ -47,6 +49,7 @@ export const uploadRoutes = [
     summary: 'Get the templates and campaigns that use an image',
     operationId: 'getImageUsage',
     ids: { id: 'image' },
+    returns: 'The templates and campaigns whose body contains the image, newest first; up to 100 of each.',
     reply: ImageUsage,
     handle: ({ db, project, params }) => imageUsage(db, project.id, params.id),
   }),
@@ -58,6 +61,7 @@ export const uploadRoutes = [
     description: 'Its URL stops working at once, also in delivered emails. Caches may show the image for up to a year.',
     ids: { id: 'image' },
     status: 204,
+    returns: 'The image is deleted.',
     handle: ({ app, db, project, params, log }) => deleteImage({ db, store: app.images, log }, project.id, params.id),
   }),
   route.get('/uploads/files/:projectId/:file', {
@@ -66,6 +70,7 @@ export const uploadRoutes = [
     access: 'none',
     summary: 'Download an uploaded image',
     operationId: 'downloadImage',
+    returns: 'The image itself.',
     textReply: 'image/*',
     async handle({ app, params }) {
       const { projectId, file } = params;

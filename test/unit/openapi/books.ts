@@ -35,7 +35,7 @@ export function operation(differs: Partial<Operation> = {}): Operation {
     security: ['key'],
     pathParameters: {},
     parameters: [],
-    success: { statuses: [201], description: 'Added.', headers: ['X-Request-ID'] },
+    success: { descriptions: { 201: 'The book.' }, headers: ['X-Request-ID'] },
     failures: [failed(422), failed('default')],
     ...differs,
   };

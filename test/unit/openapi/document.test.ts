@@ -15,7 +15,7 @@ function documentOf(...operations: Operation[]) {
 
 /** The component that a schema of answers becomes, by the name of the operation. */
 function answered(schema: v.GenericSchema): object | undefined {
-  const document = documentOf(operation({ success: { statuses: [200], description: '', headers: [], schema } }));
+  const document = documentOf(operation({ success: { descriptions: { 200: '' }, headers: [], schema } }));
   return document.components.schemas.CreateBookResult;
 }
 
@@ -24,7 +24,11 @@ test('what an operation takes and answers is named after it, and stands once', (
   const document = documentOf(
     operation({
       body: { schema: Title, example: { title: 'Emma' } },
-      success: { statuses: [200, 201], description: 'Added.', headers: ['X-Request-ID'], schema: Title },
+      success: {
+        descriptions: { 200: 'The book.', 201: 'The new book.' },
+        headers: ['X-Request-ID'],
+        schema: Title,
+      },
     }),
     operation({ method: 'GET', id: 'listBooks', query: Title, parameters: ['Page'], security: [] }),
   );
@@ -34,8 +38,11 @@ test('what an operation takes and answers is named after it, and stands once', (
     security: [{ key: [] }],
     requestBody: { required: true, content: { 'application/json': { schema: reference, example: { title: 'Emma' } } } },
     responses: {
-      200: { content: { 'application/json': { schema: reference } } },
-      201: { headers: { 'X-Request-ID': { $ref: '#/components/headers/X-Request-ID' } } },
+      200: { description: 'The book.', content: { 'application/json': { schema: reference } } },
+      201: {
+        description: 'The new book.',
+        headers: { 'X-Request-ID': { $ref: '#/components/headers/X-Request-ID' } },
+      },
       422: { $ref: '#/components/responses/Error422' },
       default: { $ref: '#/components/responses/Errordefault' },
     },
@@ -140,7 +147,7 @@ test('one name for two schemas is refused, and so is one that differs between re
     'Two schemas have the name CreateBookRequest',
   );
   const schema = v.object({ pages: v.pipe(v.string(), v.transform(Number), v.number()) });
-  const success = { statuses: [200], description: '', headers: [], schema };
+  const success = { descriptions: { 200: '' }, headers: [], schema };
   expect(() => documentOf(operation({ body: { schema }, success }))).toThrow('differs between requests and answers');
 });
 
