@@ -3,7 +3,7 @@ import { ContactDataError } from '../contacts/limits.ts';
 import { lockSegment } from '../segments/definition.ts';
 import { enterMembers } from '../segments/members.ts';
 import type { LockedSegment } from '../segments/queries.ts';
-import { type Database, sql } from '../store/sql.ts';
+import { type Database, withSavepoint } from '../store/sql.ts';
 import { goneReport, progressOf, type Share, type ShareReport, shareReportOf, superseded } from './bulk.ts';
 import type { CsvPlace } from './csv.ts';
 import { checkFile, openFile, readSlices, type Slice } from './import-file.ts';
@@ -214,12 +214,11 @@ async function writeWave(
   const refused: RefusedRow[] = [];
   let rows = wave;
   for (let attempt = 1; ; attempt++) {
-    await tx.count(sql`savepoint wave`);
+    const wanted = rows;
     try {
-      return { ...(await upsertContacts(tx, job, rows, subscribing)), refused };
+      return { ...(await withSavepoint(tx, () => upsertContacts(tx, job, wanted, subscribing))), refused };
     } catch (error) {
       if (!(error instanceof ContactDataError) || attempt === 5) throw error;
-      await tx.count(sql`rollback to savepoint wave`);
       const found = await excessiveRows(tx, job.projectId, rows, subscribing);
       // Where none is found, another transaction changed what a contact had a moment ago.
       const left = new Set(found.map(({ row }) => row));

@@ -1,6 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Pool, PoolClient, QueryResult, QueryResultRow } from 'pg';
-import { Query } from './postgres/query.ts';
+import { Query, sql } from './postgres/query.ts';
 import { transactionContext } from './transaction-context.ts';
 
 export { compiled, join, Query, raw, sql, unprepared } from './postgres/query.ts';
@@ -63,6 +63,22 @@ export function limitingKey({ author }: Pick<Database, 'author'>): string | null
  * wake, comes after this resolves. `keepsKey` says whether the key is used up by such a result; it is when absent.
  */
 export type WriteOnce = <T>(work: (db: Database) => Promise<T>, keepsKey?: (result: T) => boolean) => Promise<T>;
+
+/**
+ * Runs a part of a transaction that may fail without the rest: what its statements have written is rolled back, and its error passed on. The
+ * entity manager knows nothing of it, so the part changes no entities.
+ */
+export async function withSavepoint<T>(tx: Database, part: () => Promise<T>): Promise<T> {
+  await tx.count(sql`savepoint part`);
+  try {
+    const result = await part();
+    await tx.count(sql`release savepoint part`);
+    return result;
+  } catch (error) {
+    await tx.count(sql`rollback to savepoint part`);
+    throw error;
+  }
+}
 
 /** Settings of one transaction, as SQL. */
 export type LocalSettings = string & { readonly localSettings: unique symbol };

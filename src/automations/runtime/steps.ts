@@ -4,7 +4,7 @@ import { writeContact, writingAs } from '../../contacts/write.ts';
 import { type JsonObjectValue, splitData } from '../../lib/contact-data.ts';
 import { AppError } from '../../lib/errors.ts';
 import { isoInstant } from '../../store/columns.ts';
-import { type Database, sql } from '../../store/sql.ts';
+import { type Database, withSavepoint } from '../../store/sql.ts';
 import type { GraphStep } from '../graph/graph.ts';
 import { delayMs, readStepConfig, type StepConfigs, type StepType } from '../graph/step-configs.ts';
 import { type ConditionConfig, evaluateStepCondition, type StepContact } from './condition.ts';
@@ -105,18 +105,14 @@ async function updateContact({ tx, run, contact }: StepScene, step: GraphStep): 
   const { updates, subscriptionAction } = configOf('UPDATE_CONTACT', step);
   const { set, remove } = splitUpdates(updates);
   // A refusal of the database must not end the transaction, in which the step is noted as failed.
-  await tx.count(sql`savepoint update_contact`);
   const subscribed = subscriptionAction === 'none' ? null : subscriptionAction === 'subscribe';
-  const row = await writeContact(
-    tx,
-    run.projectId,
-    { id: contact.id, subscribed, set, remove },
-    { ...writingAs(tx, 'step', run.automationId), limitedBy: limitOf(run) },
-  ).catch(async (error: unknown) => {
-    if (!(error instanceof ContactDataError)) throw error;
-    await tx.count(sql`rollback to savepoint update_contact`);
-    throw new StepFailure(`The data of the contact ${error.problem}`);
-  });
+  const change = { id: contact.id, subscribed, set, remove };
+  const writing = { ...writingAs(tx, 'step', run.automationId), limitedBy: limitOf(run) };
+  const row = await withSavepoint(tx, () => writeContact(tx, run.projectId, change, writing)).catch(
+    (error: unknown) => {
+      throw error instanceof ContactDataError ? new StepFailure(`The data of the contact ${error.problem}`) : error;
+    },
+  );
   if (row === null) throw new StepFailure('The contact no longer exists');
   return {
     done: true,

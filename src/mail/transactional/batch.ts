@@ -5,7 +5,7 @@ import { AppError, invalid, invalidField } from '../../lib/errors.ts';
 import { type FieldProblem, fieldProblems } from '../../lib/validation/problems.ts';
 import { checkUnplanned } from '../../projects/api-key-service.ts';
 import type { ProjectFacts } from '../../projects/directory.ts';
-import { type Database, sql } from '../../store/sql.ts';
+import { type Database, sql, withSavepoint } from '../../store/sql.ts';
 import { type CheckedMail, checkMail, mostStoredBytes } from './checks.ts';
 import { type BatchBody, type BatchResult, mostRecipients, SendBody } from './schema.ts';
 import {
@@ -151,18 +151,15 @@ async function acceptEach(
   const results: BatchResult[] = [];
   for (const [place, item] of items.entries()) if ('refusal' in item) results[place] = refused(item.refusal);
   for (const { place, mail } of await inLockOrder(tx, items)) {
-    await tx.count(sql`savepoint item`);
-    try {
+    results[place] = await withSavepoint(tx, async (): Promise<BatchResult> => {
       await checkScheduledBytes(tx, project.id, scheduledBytesOf(mail));
       const overQuota = await overQuotaFor(tx, billing, project, countOf(mail));
       if (overQuota !== null) throw limitExceeded('TRANSACTIONAL', overQuota);
-      results[place] = { ok: true, emails: sentItems(mail, await acceptAll(tx, project.id, mail)) };
-      await tx.count(sql`release savepoint item`);
-    } catch (error) {
-      if (!(error instanceof AppError)) throw error;
-      await tx.count(sql`rollback to savepoint item`);
-      results[place] = refused(error);
-    }
+      return { ok: true, emails: sentItems(mail, await acceptAll(tx, project.id, mail)) };
+    }).catch((error: unknown) => {
+      if (error instanceof AppError) return refused(error);
+      throw error;
+    });
   }
   return results;
 }
