@@ -204,6 +204,12 @@ export async function useOfDomain(
   return row ?? { templates: 0, campaigns: 0 };
 }
 
+/** SQL: whether a project may send from an address, each named by an expression: the domain of the address is verified and approved. */
+export function maySendFrom(project: string, address: string): string {
+  return `exists (select from domains d where d.project_id = ${project} and d.verified and d.approved
+    and d.domain = lower(split_part(${address}, '@', 2)))`;
+}
+
 /** Reports whether an operator vouches for a project. */
 export async function isTrusted(db: Database, projectId: string): Promise<boolean> {
   return (await db.em.count(Project, { id: projectId, trusted: true })) > 0;

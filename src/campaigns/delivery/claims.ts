@@ -1,3 +1,4 @@
+import { maySendFrom } from '../../domains/queries.ts';
 import { leastId } from '../../lib/ids.ts';
 import { bucketCtes } from '../../mail/engine/throttle.ts';
 import { byIndexes, type Database, type Query, raw, sql } from '../../store/sql.ts';
@@ -61,11 +62,11 @@ export interface RangeLimits extends SendKey {
   version: number;
 }
 
-/** The columns of `RangeClaim` that say whether the project may send at all, by what names it and its sender. */
-export const facts = (project: string, from: string) =>
-  raw(`(select p.disabled from projects p where p.id = ${project}) as "projectDisabled",
-  exists (select from domains d where d.project_id = ${project} and d.verified and d.approved
-    and d.domain = lower(split_part(${from}, '@', 2))) as "domainVerified"`);
+/** The columns of `RecipientFacts` that are the same for a whole send, by expressions of its project and its sender. */
+export function sendFacts(project: string, from: string): Query {
+  return raw(`(select p.disabled from projects p where p.id = ${project}) as "projectDisabled",
+    ${maySendFrom(project, from)} as "domainVerified"`);
+}
 
 /**
  * Ranges that are claimed together at most. Claims of a process are made one after the other, so that their round trips to
@@ -81,7 +82,7 @@ function claimStatement(limits: RangeLimits, claimIds: readonly string[], holder
   // Stands in the text: with a parameter there Postgres would plan the statement anew each time.
   const size = raw(limits.size);
   const { from, key } = ledgerOf(canary);
-  const factsOfSend = facts('(select project_id from send)', '(select "from" from send)');
+  const factsOfSend = sendFacts('(select project_id from send)', '(select "from" from send)');
   return sql`with ${bucketCtes(projectId, rate)},
    send as materialized (
      select coalesce(s.claimed_through, ${leastId}::uuid) as claimed_through, s.expanded, c.project_id, c."from",

@@ -1,6 +1,6 @@
 import { leastId } from '../../lib/ids.ts';
 import { type Database, raw, sql } from '../../store/sql.ts';
-import { facts, type RangeClaim } from './claims.ts';
+import { type RangeClaim, sendFacts } from './claims.ts';
 
 /** An attempt that works on a send: `campaign_claims.holder` of its claims, and the beginning of that of every attempt of its activity. */
 export interface ClaimHolder {
@@ -49,7 +49,7 @@ export function retakeClaim(
       k.former_version as "formerVersion",
       (1000 * extract(epoch from clock_timestamp() - k.claimed_at))::float8 as "ageMs",
       (1000 * extract(epoch from clock_timestamp() - case when is_back then due.handed_at else k.handed_at end))::float8 as "handedMs",
-      c.status = 'SENDING' and c.send_seq = k.send_seq as sending, ${facts('c.project_id', 'c."from"')}`);
+      c.status = 'SENDING' and c.send_seq = k.send_seq as sending, ${sendFacts('c.project_id', 'c."from"')}`);
 }
 
 /**

@@ -5,7 +5,7 @@ import type { Clock } from '../../lib/time.ts';
 import { reasonText } from '../../mail/ledger/reasons.ts';
 import { type Database, sql } from '../../store/sql.ts';
 import type { Audience } from '../audience/audience.ts';
-import { facts } from '../delivery/claims.ts';
+import { sendFacts } from '../delivery/claims.ts';
 import type { LaunchGate } from '../launch-gate.ts';
 import { openSend, unscheduleSend } from '../state.ts';
 
@@ -36,7 +36,7 @@ export async function beginDueSend(
       select c.id, c.project_id as "projectId", c.type, c.audience_type as "audienceType",
         c.audience_condition as "audienceCondition", c.segment_id as "segmentId", c.resend_of as "resendOf",
         c.resend_seq as "resendSeq", c.correction, s.review_id as "reviewId", s.drift, s.most_unapproved as "mostUnapproved",
-        ${facts('c.project_id', 'c."from"')}
+        ${sendFacts('c.project_id', 'c."from"')}
       from campaigns c
         left join campaign_sends s on s.campaign_id = c.id and s.send_seq = c.send_seq
       where c.id = ${campaignId} and c.send_seq = ${sendSeq} and c.status = 'SCHEDULED' and c.scheduled_for <= clock_timestamp()

@@ -85,7 +85,7 @@ async function lockCanary(tx: Database, campaignId: string, sendSeq: number): Pr
       k.stop_if as "stopIf", k.min_delivered as "minDelivered", 1000.0::float8 * k.hold_seconds as "holdMs",
       (1000 * extract(epoch from k.held_until - clock_timestamp()))::float8 as "leftMs",
       ${raw(isoText('k.held_until'))} as "heldUntil", k.released_at is not null as "isReleased",
-      p.disabled or p.deleted_at is not null as "isProjectDisabled", now.counts,
+      p.disabled as "isProjectDisabled", now.counts,
       (select count(*) from campaign_claims o
         where o.campaign_id = k.campaign_id and o.send_seq = k.send_seq and not o.settled)::int as "openClaims"
     from campaign_canaries k join campaigns c on c.id = k.campaign_id and c.send_seq = k.send_seq and c.status = 'SENDING'

@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
 import type { LimitFunction } from 'p-limit';
+import { needsSubscription } from '../../campaigns/audience/audience.ts';
 import { readAudience } from '../../campaigns/audience/cursor.ts';
 import { claimSize, loadContent, type PrepareCampaign } from '../../campaigns/delivery/content.ts';
 import type { ClaimedRecipient } from '../../campaigns/delivery/ledger.ts';
@@ -24,7 +25,6 @@ import {
   readContacts,
   sampledContacts,
   savePage,
-  sendFactsOf,
 } from './queries.ts';
 import { chained, exampleContacts, type Findings, tally } from './report.ts';
 import { type ComposeNoted, DryRound, sink } from './round.ts';
@@ -185,11 +185,12 @@ async function reviewPage(
   recipients: readonly ClaimedRecipient[],
 ): Promise<ReviewedPage> {
   const { db, log, rendering, rest } = deps;
+  const { projectDisabled, domainVerified } = run;
   const round = new DryRound({
     id: run.id,
     projectId: run.projectId,
     rules,
-    facts: sendFactsOf(run),
+    facts: { projectDisabled, domainVerified, needsSubscription: needsSubscription(run.type) },
     compose,
     recipients,
     most: messagesOf(run, ids.length),

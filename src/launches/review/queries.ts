@@ -1,6 +1,7 @@
 import { defineEntity, type InferEntity } from '@mikro-orm/core';
 import { User } from '../../accounts/entity.ts';
-import { type Audience, needsSubscription } from '../../campaigns/audience/audience.ts';
+import type { Audience } from '../../campaigns/audience/audience.ts';
+import { sendFacts } from '../../campaigns/delivery/claims.ts';
 import type { ClaimedRecipient } from '../../campaigns/delivery/ledger.ts';
 import type { CampaignStatus } from '../../lib/campaign-status.ts';
 import { hourMs } from '../../lib/time.ts';
@@ -90,11 +91,8 @@ export function loadDryRun(db: Database, id: string): Promise<OpenDryRun | null>
       r.rendered, r.chain,
       r.findings, r.created_at::text as "startedAt", c.status, c.send_seq as "sendSeq", c.type,
       c.audience_type as "audienceType", c.audience_condition as "audienceCondition", c.segment_id as "segmentId",
-      c.resend_of as "resendOf", c.resend_seq as "resendSeq", c.correction, p.disabled or p.deleted_at is not null as "projectDisabled",
-      exists (select from domains d where d.project_id = r.project_id and d.verified and d.approved
-        and d.domain = lower(split_part(c."from", '@', 2))) as "domainVerified"
-    from dry_runs r join projects p on p.id = r.project_id
-      left join campaigns c on c.id = r.campaign_id and c.project_id = r.project_id
+      c.resend_of as "resendOf", c.resend_seq as "resendSeq", c.correction, ${sendFacts('r.project_id', 'c."from"')}
+    from dry_runs r left join campaigns c on c.id = r.campaign_id and c.project_id = r.project_id
     where r.id = ${id}`);
 }
 
@@ -241,10 +239,3 @@ export function stalledDryRuns(
     select id, project_id as "projectId", campaign_id as "campaignId", n, updated_at::text as at from dry_runs
     where state = 'RUNNING' and ${isStalled(raw('updated_at'), query)} and ${stalledPage(raw('updated_at'), raw('id'), query)}`);
 }
-
-/** Whether contacts who have unsubscribed since would be left out of this campaign. */
-export const sendFactsOf = ({ projectDisabled, domainVerified, type }: OpenDryRun) => ({
-  projectDisabled,
-  domainVerified,
-  needsSubscription: needsSubscription(type),
-});

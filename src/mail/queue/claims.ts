@@ -1,4 +1,5 @@
-import { type Database, type Query, sql } from '../../store/sql.ts';
+import { maySendFrom } from '../../domains/queries.ts';
+import { type Database, type Query, raw, sql } from '../../store/sql.ts';
 import { longestAskedMs } from '../engine/attempts.ts';
 import { bucketCtes, bucketMade } from '../engine/throttle.ts';
 import type { ClaimedMail } from '../ledger/queries.ts';
@@ -26,8 +27,7 @@ const mailColumns = sql`
   e.source_type as "sourceType", e.message_class as "messageClass", e.template_id as "templateId",
   e.campaign_id as "campaignId", e.tracking,
   jsonb_build_object('email', c.email, 'subscribed', c.subscribed, 'data', c.data) as contact,
-  exists (select from domains d where d.project_id = e.project_id and d.verified and d.approved
-    and d.domain = lower(split_part(e."from", '@', 2))) as "domainVerified", q.attempts, q.age_ms::float8 as "ageMs"`;
+  ${raw(maySendFrom('e.project_id', 'e."from"'))} as "domainVerified", q.attempts, q.age_ms::float8 as "ageMs"`;
 
 const projectFacts = sql`jsonb_build_object('name', p.name, 'disabled', p.disabled, 'tracking', p.tracking,
   'language', p.language, 'escapeContactData', p.escape_contact_data)`;
