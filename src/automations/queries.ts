@@ -82,6 +82,12 @@ export async function lockAutomation(tx: Database, projectId: string, id: string
   return findAutomation(tx, projectId, id);
 }
 
+/** Locks an automation as `lockAutomation` does, for its schedule, which knows no project; null when it is gone. */
+export async function lockAutomationOfSchedule(tx: Database, id: string): Promise<Automation | null> {
+  await tx.rows(sql`select from automations where id = ${id} for no key update`);
+  return tx.em.findOne(Automation, { id });
+}
+
 /** Locks automations of the project so that nobody can start a run either. */
 export async function lockAutomationsForDeletion(
   tx: Database,

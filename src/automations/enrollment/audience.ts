@@ -4,6 +4,7 @@ import { storedDefinition } from '../../segments/definition.ts';
 import { enqueue, type OutboxTicket } from '../../store/outbox/queries.ts';
 import { type Database, sql } from '../../store/sql.ts';
 import { Automation } from '../entity.ts';
+import { lockAutomationOfSchedule } from '../queries.ts';
 import { readSchedule, type Schedule } from './schedule.ts';
 import { scheduleCommand } from './triggers.ts';
 
@@ -119,17 +120,11 @@ function audienceOf({ segmentId, audienceCondition }: Schedule): unknown {
 // A schedule that fires although its automation wants none was left behind, as by a restored database.
 async function dropSchedule(deps: EnrolmentDeps, automationId: string): Promise<void> {
   const ticket = await deps.db.transaction(async (tx) => {
-    const row = await lockedAutomation(tx, automationId);
+    const row = await lockAutomationOfSchedule(tx, automationId);
     const gone = { projectId: '', name: '', enabled: false, triggerType: 'SCHEDULE', triggerConfig: null } as const;
     return enqueue(tx, scheduleCommand(row ?? { id: automationId, ...gone }, row?.scheduleRevision ?? 0));
   });
   deps.dispatchSoon(ticket);
-}
-
-// Locked as against edits, for which the schedule would not be the one to follow.
-async function lockedAutomation(tx: Database, id: string): Promise<Automation | null> {
-  await tx.rows(sql`select from automations where id = ${id} for no key update`);
-  return tx.em.findOne(Automation, { id });
 }
 
 /** The dependencies of the check of schedules. */
@@ -164,7 +159,7 @@ export async function restoreSchedules(deps: ScheduleCheckDeps): Promise<number>
 async function restore(deps: ScheduleCheckDeps, automationId: string): Promise<boolean> {
   const ticket = await deps.db.transaction(async (tx) => {
     // The row may have changed since it was read.
-    const row = await lockedAutomation(tx, automationId);
+    const row = await lockAutomationOfSchedule(tx, automationId);
     return row?.enabled && row.triggerType === 'SCHEDULE'
       ? enqueue(tx, scheduleCommand(row, row.scheduleRevision))
       : null;
