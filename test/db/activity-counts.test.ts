@@ -1,9 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { countingRuns } from '../../src/automations/rows.ts';
 import { cancelRuns } from '../../src/automations/runs/queries.ts';
-import { retryExecutions } from '../../src/automations/runs/retrying.ts';
+import { cancelByOperator, retryExecutions } from '../../src/automations/runs/retrying.ts';
 import { advance } from '../../src/automations/runtime/advance.ts';
-import { cancelByOperator } from '../../src/automations/runtime/directive.ts';
 import { ensureVersion } from '../../src/automations/versions.ts';
 import { countNewEvents } from '../../src/contacts/events/counting-queries.ts';
 import { trashContacts } from '../../src/contacts/trash-queries.ts';
@@ -327,14 +326,14 @@ test('whatever starts, ends, reopens or deletes runs counts them in the hours in
   await cancelByOperator(db, waiting[0] ?? '');
   await cancelByOperator(db, waiting[0] ?? '');
   await expectRuns(12, 3);
-  await db.transaction((tx) => cancelRuns(tx, paused.id, 'Cancelled by user', waiting[1]));
+  await db.transaction((tx) => cancelRuns(tx, { runId: waiting[1] ?? '', isExecutionCancelled: false }, 'Cancelled by user'));
   await expectRuns(12, 4);
   const cause = JSON.stringify({ type: 'contact' });
   await db.transaction((tx) => trashContacts(tx, project.id, null, { cause }, people.slice(1, 3)));
   await expectRuns(12, 7);
   await db.count('delete from contacts where id = $1', [people[3]]);
   await expectRuns(10, 7);
-  await db.transaction((tx) => cancelRuns(tx, paused.id, 'Cancelled by user (bulk cancel)'));
+  await db.transaction((tx) => cancelRuns(tx, { automationId: paused.id }, 'Cancelled by user (bulk cancel)'));
   await expectRuns(10, 9);
 });
 

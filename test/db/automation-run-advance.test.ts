@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { cancelByOperator } from '../../src/automations/runs/retrying.ts';
 import { advance } from '../../src/automations/runtime/advance.ts';
-import { cancelByOperator } from '../../src/automations/runtime/directive.ts';
 import {
   type AutomationSpec,
   advanceDeps,

@@ -130,16 +130,20 @@ export function stepRunsOf(db: Database, runId: string): Promise<StepRunRow[]> {
 }
 
 /**
- * Ends active runs of an automation, in the caller's transaction: all of them, or one. No step of them starts after the
- * commit; their executions are cancelled through the outbox. Answers how many ended.
+ * Ends active runs, in the caller's transaction: all of an automation, or one. No step of them starts after the commit. Their
+ * executions are cancelled through the outbox, but for one that was cancelled before its run. Answers how many ended.
  */
-export async function cancelRuns(tx: Database, automationId: string, reason: string, runId?: string): Promise<number> {
+export async function cancelRuns(
+  tx: Database,
+  which: { automationId: string } | { runId: string; isExecutionCancelled: boolean },
+  reason: string,
+): Promise<number> {
   // Rows are locked in the order of their ids, runs before their steps, as by everybody who changes many of them. The lock is
   // a statement of its own: the next one then sees the steps that a transaction it waited for has made.
-  const which = runId === undefined ? raw('') : sql`and r.id = ${runId}`;
+  const isOne = 'runId' in which;
   const runs = await tx.rows<{ id: string }>(sql`
     select r.id from automation_runs r
-    where r.automation_id = ${automationId} ${which} and r.${isActive} order by r.id for update`);
+    where ${isOne ? sql`r.id = ${which.runId}` : sql`r.automation_id = ${which.automationId}`} and r.${isActive} order by r.id for update`);
   if (runs.length === 0) return 0;
   const ids = runs.map(({ id }) => id);
   const row = await tx.row<{ cancelled: number }>(sql`
@@ -148,10 +152,10 @@ export async function cancelRuns(tx: Database, automationId: string, reason: str
       where x.run_id = any(${ids}::uuid[]) and x.status in ('PENDING', 'SCHEDULED', 'WAITING', 'RUNNING')
       order by x.id for update),
     skipped as (
-      update automation_step_runs x set status = 'SKIPPED', completed_at = now(), updated_at = now()
+      update automation_step_runs x set status = 'SKIPPED', completed_at = clock_timestamp(), updated_at = now()
       from open where x.id = open.id),
     gone as (
-      update automation_runs r set status = 'CANCELLED', exit_reason = ${reason}, completed_at = now(), updated_at = now(),
+      update automation_runs r set status = 'CANCELLED', exit_reason = ${reason}, completed_at = clock_timestamp(), updated_at = now(),
         due_at = null, next_version_id = null
       where r.id = any(${ids}::uuid[]) and r.${isActive}
       returning r.project_id, r.automation_id, r.contact_id, r.entry, r.completed_at),
@@ -161,7 +165,7 @@ export async function cancelRuns(tx: Database, automationId: string, reason: str
     asked as (
       insert into outbox (id, dedupe_key, kind, workflow_id, payload)
       select row_id, 'cancel:' || id || ':' || row_id, 'cancel', id, jsonb_build_object('type', 'cancel', 'id', id)
-      from execution)
+      from execution where ${!(isOne && which.isExecutionCancelled)}::boolean)
     select (select count(*)::int from gone) as cancelled, pg_notify(${outboxChannel}, '')`);
   return row?.cancelled ?? 0;
 }

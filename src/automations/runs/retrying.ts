@@ -23,7 +23,7 @@ export async function cancelExecution(
     found(await findAutomation(tx, projectId, automationId), automationId);
     const before = await findRun(tx, projectId, automationId, id);
     if (before === null) throw notFound('execution', id);
-    const cancelled = await cancelRuns(tx, automationId, 'Cancelled by user', id);
+    const cancelled = await cancelRuns(tx, { runId: id, isExecutionCancelled: false }, 'Cancelled by user');
     const after = await findRun(tx, projectId, automationId, id);
     if (after === null) throw notFound('execution', id);
     const execution: OutboxTicket = { workflowId: workflowId.automation(automationId, after.contactId, after.entry) };
@@ -40,8 +40,13 @@ export async function cancelExecutions(
 ): Promise<{ cancelled: number }> {
   return db.transaction(async (tx) => {
     found(await findAutomation(tx, projectId, automationId), automationId);
-    return { cancelled: await cancelRuns(tx, automationId, 'Cancelled by user (bulk cancel)') };
+    return { cancelled: await cancelRuns(tx, { automationId }, 'Cancelled by user (bulk cancel)') };
   });
+}
+
+/** Ends a run whose execution was cancelled in the Web UI of Temporal; one that is over stays as it is. */
+export async function cancelByOperator(db: Database, runId: string): Promise<void> {
+  await db.transaction((tx) => cancelRuns(tx, { runId, isExecutionCancelled: true }, 'Cancelled by operator'));
 }
 
 /** Most runs that one request retries. */

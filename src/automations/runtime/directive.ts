@@ -1,29 +1,8 @@
-import { type Database, sql } from '../../store/sql.ts';
 import type { RunStatus } from '../entity.ts';
-import { countingRuns } from '../rows.ts';
 
 /** A failure of a step for a reason of its own: the run ends FAILED, and nothing is repeated. The text is shown to users. */
 export class StepFailure extends Error {
   override name = 'StepFailure';
-}
-
-/** Cancels a run whose execution was cancelled in the Web UI; one that has ended stays as it is. */
-export async function cancelByOperator(db: Database, runId: string): Promise<void> {
-  await db.transaction(async (tx) => {
-    const cancelled = await tx.count(sql`
-      with ended as (
-        update automation_runs set status = 'CANCELLED', exit_reason = 'Cancelled by operator',
-          completed_at = clock_timestamp(), due_at = null, updated_at = now()
-        where id = ${runId} and status in ('RUNNING', 'WAITING')
-        returning project_id, completed_at),
-      counted as (${countingRuns('ended', 'ended')})
-      select from ended`);
-    // A statement of its own sees the step that the first one may have waited for.
-    if (cancelled > 0)
-      await tx.count(sql`
-        update automation_step_runs set status = 'SKIPPED', completed_at = clock_timestamp(), updated_at = now()
-        where run_id = ${runId} and status in ('PENDING', 'SCHEDULED', 'WAITING', 'RUNNING')`);
-  });
 }
 
 /** The step that a run is at, for the Temporal Web UI. Names are the author's, never a contact's. */
