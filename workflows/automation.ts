@@ -1,6 +1,7 @@
 import * as wf from '@temporalio/workflow';
 import type { AutomationActivities, MigrationActivities, WebhookActivities } from '../activities/automation.ts';
 import type { Directive, StepAt } from '../src/automations/runtime/directive.ts';
+import type { RunStatus } from '../src/lib/run-status.ts';
 import { briefly, queries, searchAttribute, siblingQueue, signals } from '../temporal/commands.ts';
 import { isRequestedCancellation, patiently } from './steps.ts';
 
@@ -19,7 +20,7 @@ const resume = wf.defineSignal<[{ seq: number }]>(signals.resume);
 
 /** Where a run is, for the Temporal Web UI; the service reads its rows. */
 interface Whereabouts {
-  status: 'RUNNING' | 'WAITING' | 'COMPLETED' | 'EXITED' | 'FAILED' | 'CANCELLED' | 'GONE';
+  status: RunStatus | 'GONE';
   step: StepAt | null;
   seq: number | null;
   /** The event, or `timer`, or `webhook`. */

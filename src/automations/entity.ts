@@ -1,6 +1,7 @@
 import { defineEntity, type InferEntity } from '@mikro-orm/core';
 import { User } from '../accounts/entity.ts';
 import type { JsonObjectValue } from '../lib/contact-data.ts';
+import { activeStatuses, runStatuses } from '../lib/run-status.ts';
 import { ofProject } from '../projects/queries.ts';
 import { baseColumns } from '../store/columns.ts';
 import { Template } from '../templates/queries.ts';
@@ -12,13 +13,6 @@ const p = defineEntity.properties;
 
 /** The types of triggers. */
 export const triggerTypes = ['EVENT', 'MANUAL', 'SCHEDULE'] as const;
-
-/** The states of an active run. */
-export const activeStatuses = ['RUNNING', 'WAITING'] as const;
-
-/** The states of a run; those that are not active are final. */
-export const runStatuses = [...activeStatuses, 'COMPLETED', 'EXITED', 'FAILED', 'CANCELLED'] as const;
-export type RunStatus = (typeof runStatuses)[number];
 
 /**
  * A workflow that contacts go through. `graphDirty`: steps or transitions changed since `currentVersionId` was written.
@@ -135,7 +129,7 @@ export const AutomationVersion = defineEntity({
 });
 
 const ofVersion = () => p.manyToOne(AutomationVersion).mapToPk().deleteRule('no action');
-const whereActive = "status IN ('RUNNING', 'WAITING')";
+const whereActive = `status IN ${activeStatuses.sql}`;
 const newestFirst = [
   { name: 'started_at', sort: 'desc' },
   { name: 'id', sort: 'desc' },

@@ -2,12 +2,13 @@ import { User } from '../accounts/entity.ts';
 import { checkKeySender } from '../domains/service.ts';
 import { beyondRecipients } from '../lib/errors.ts';
 import { hasSeen, stale } from '../lib/ids.ts';
+import { activeStatuses, openStepStatuses } from '../lib/run-status.ts';
 import { domainOf } from '../lib/validation/email-address.ts';
 import { isoText } from '../store/columns.ts';
 import { newEvent } from '../store/record-events.ts';
 import { type Database, limitingKey, type Query, raw, sql } from '../store/sql.ts';
 import { Template } from '../templates/queries.ts';
-import { Automation, AutomationRun, AutomationStep, type AutomationTransition, activeStatuses } from './entity.ts';
+import { Automation, AutomationRun, AutomationStep, type AutomationTransition } from './entity.ts';
 import type { StepBody, TransitionBody } from './graph/schema.ts';
 import type { ExecutionBody } from './runs/schema.ts';
 import type { WorkflowBody, WorkflowWithGraph } from './schema.ts';
@@ -67,7 +68,7 @@ export async function hasActiveRuns(
 ): Promise<boolean> {
   const where = {
     automationId: [...ids],
-    status: [...activeStatuses],
+    status: [...activeStatuses.all],
     ...(stepIds && { currentStepId: [...stepIds] }),
   };
   return (await db.em.findOne(AutomationRun, where, { fields: ['id'], disableIdentityMap: true })) !== null;
@@ -116,18 +117,6 @@ export async function checkRevision(tx: Database, automation: AutomationRow, ifM
   const details = { resource: 'workflow', id, revision, changedAt, changedBy };
   throw stale(`This workflow was changed${who} since you read it${when}`, path, revision, details);
 }
-
-/** The states of a step's execution. */
-export const stepRunStatuses = [
-  'PENDING',
-  'SCHEDULED',
-  'WAITING',
-  'RUNNING',
-  'COMPLETED',
-  'SKIPPED',
-  'FAILED',
-] as const;
-export type StepRunStatus = (typeof stepRunStatuses)[number];
 
 /** An automation, with the number of its edits, those of its steps and transitions included. */
 export type AutomationRow = WorkflowBody & { revision: number };
@@ -191,7 +180,10 @@ export const stepRunColumns = raw(`x.id, x.run_id as "executionId", x.step_id as
   jsonb_build_object('id', x.step_id, 'name', coalesce(s.name, x.step_name), 'type', x.step_type) as step`);
 
 /** SQL that holds for active runs, without an alias. */
-export const isActive = raw(`status in ('RUNNING', 'WAITING')`);
+export const isActive = raw(`status in ${activeStatuses.sql}`);
+
+/** SQL that holds for step executions that are not over, without an alias. */
+export const isOpenStep = raw(`status in ${openStepStatuses.sql}`);
 
 /** An automation as the API shows it. */
 export function workflowBody({ revision: _, ...body }: AutomationRow): WorkflowBody {

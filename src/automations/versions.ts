@@ -9,6 +9,7 @@ import { Template } from '../templates/queries.ts';
 import { Automation, AutomationVersion } from './entity.ts';
 import type { Graph } from './graph/graph.ts';
 import { findAutomation, found, stepsOf, transitionsOf } from './queries.ts';
+import { isActive } from './rows.ts';
 import type { ListVersions, VersionPage, VersionWithGraph } from './schema.ts';
 
 /**
@@ -127,7 +128,7 @@ export async function listVersions(db: Database, projectId: string, automationId
     select v.version, ${raw(isoText('v.created_at'))} as "createdAt", jsonb_array_length(v.graph -> 'steps') as steps,
       v.id = a.current_version_id and not a.graph_dirty as "isCurrent",
       (select count(*)::int from automation_runs r
-       where r.automation_id = a.id and r.version_id = v.id and r.status in ('RUNNING', 'WAITING')) as active,
+       where r.automation_id = a.id and r.version_id = v.id and r.${isActive}) as active,
       count(*) over ()::int as total
     from automation_versions v join automations a on a.id = v.automation_id
     where v.automation_id = ${automationId} order by v.version desc limit ${page.pageSize} offset ${page.offset}`);

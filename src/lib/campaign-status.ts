@@ -28,17 +28,24 @@ export const pendingStatuses = group('SENDING', 'CANCELLED');
 /** The send is over, or will be as soon as what was cancelled is cleaned up. */
 export const finishedStatuses = group('SENT', 'CANCELLED');
 
-/** A group of statuses. */
-interface StatusGroup<Status extends CampaignStatus> {
-  has(status: CampaignStatus): status is Status;
+/** A group of statuses of one kind. */
+interface StatusGroup<Status extends string> {
+  readonly all: readonly Status[];
+  has(status: string): status is Status;
   /** The group as SQL, such as `('DRAFT', 'SCHEDULED')`. */
   sql: string;
 }
 
-function group<Status extends CampaignStatus>(...statuses: Status[]): StatusGroup<Status> {
-  const known: ReadonlySet<string> = new Set(statuses);
+/** Makes a group of statuses. */
+export function statusGroup<Status extends string>(...all: Status[]): StatusGroup<Status> {
+  const known: ReadonlySet<string> = new Set(all);
   return {
+    all,
     has: (status): status is Status => known.has(status),
-    sql: `(${statuses.map((status) => `'${status}'`).join(', ')})`,
+    sql: `(${all.map((status) => `'${status}'`).join(', ')})`,
   };
+}
+
+function group<Status extends CampaignStatus>(...statuses: Status[]): StatusGroup<Status> {
+  return statusGroup(...statuses);
 }

@@ -1,9 +1,10 @@
 import type { EmailDocument } from '@fernpost/email-document';
 import { defineEntity, type InferEntity } from '@mikro-orm/core';
+import { activeStatuses } from '../lib/run-status.ts';
 import { ofProject } from '../projects/queries.ts';
 import { type Changes, createCache } from '../store/changes.ts';
 import { baseColumns } from '../store/columns.ts';
-import { type Database, sql } from '../store/sql.ts';
+import { type Database, raw, sql } from '../store/sql.ts';
 import { type TemplateBody, type TemplateUsage, templateTypes } from './schema.ts';
 
 const p = defineEntity.properties;
@@ -110,11 +111,11 @@ export async function usesOfTemplates(
       where a.project_id = ${projectId}
         and v.graph @> jsonb_build_object('steps', jsonb_build_array(jsonb_build_object('templateId', w.id)))
         and node ->> 'templateId' = w.id::text
-        and exists (select from automation_runs r where r.automation_id = a.id and r.status in ('RUNNING', 'WAITING')
+        and exists (select from automation_runs r where r.automation_id = a.id and r.status in ${raw(activeStatuses.sql)}
           and (r.version_id = v.id or r.next_version_id = v.id)))
     select count(distinct step)::int as steps, (array_agg(template))[1] as template
     from (select * from live union select * from pinned) as used join automations a on a.id = used.automation_id
     where ${limitedBy}::uuid is null or (a.limited_by is distinct from ${limitedBy}::uuid and (a.enabled or exists (
-      select from automation_runs r where r.automation_id = a.id and r.status in ('RUNNING', 'WAITING'))))`);
+      select from automation_runs r where r.automation_id = a.id and r.status in ${raw(activeStatuses.sql)})))`);
   return row?.template ? { steps: row.steps, template: row.template } : null;
 }

@@ -6,7 +6,7 @@ import { recordingEvents } from '../../store/record-events.ts';
 import { type Database, raw, sql } from '../../store/sql.ts';
 import { Automation, AutomationVersion } from '../entity.ts';
 import type { StepType } from '../graph/step-configs.ts';
-import { isActive, runEvents } from '../rows.ts';
+import { isActive, isOpenStep, runEvents } from '../rows.ts';
 import type { MovePlan, WaitTimes } from './rules.ts';
 
 /** The states of a migration. */
@@ -141,7 +141,7 @@ export function lockOpenSteps(tx: Database, runIds: readonly string[]): Promise<
     select x.id, x.run_id as "runId", x.step_type as "stepType", ${raw(isoText('x.started_at'))} as "startedAt",
       coalesce(x.outcome is not null or coalesce(x.scheduled_for, x.execute_after) <= clock_timestamp(), false) as "isOver"
     from automation_step_runs x
-    where x.run_id = any(${runIds}::uuid[]) and x.status in ('PENDING', 'SCHEDULED', 'WAITING', 'RUNNING')
+    where x.run_id = any(${runIds}::uuid[]) and x.${isOpenStep}
     order by x.id for update`);
 }
 

@@ -2,11 +2,12 @@ import type { FilterQuery } from '@mikro-orm/core';
 import { getContact } from '../../contacts/service.ts';
 import { contactsAndTrash } from '../../contacts/trash-queries.ts';
 import { RecentResults } from '../../lib/keyed-turns.ts';
+import { activeStatuses, type RunStatus } from '../../lib/run-status.ts';
 import { isoText } from '../../store/columns.ts';
 import { outboxChannel } from '../../store/outbox/queries.ts';
 import { type Database, raw, sql } from '../../store/sql.ts';
-import { Automation, AutomationRun, activeStatuses, type RunStatus } from '../entity.ts';
-import { countingRuns, executionBody, isActive, type RunRow, runColumns, stepRunColumns } from '../rows.ts';
+import { Automation, AutomationRun } from '../entity.ts';
+import { countingRuns, executionBody, isActive, isOpenStep, type RunRow, runColumns, stepRunColumns } from '../rows.ts';
 import type { ContactExecutions, ListedExecution, StepExecutionBody } from './schema.ts';
 
 /** How many automations are remembered. */
@@ -81,12 +82,11 @@ export interface RunFilter {
 }
 
 function filtered(automationId: string, { status, contactId, stepId }: RunFilter): FilterQuery<AutomationRun> {
-  const active = [...activeStatuses];
-  const isActive = active.some((one) => one === status);
+  const active = [...activeStatuses.all];
   return {
     automationId,
     // Whether it is active says which of the two indexes of states has them.
-    ...(status !== null && { status: { $eq: status, ...(isActive ? { $in: active } : { $nin: active }) } }),
+    ...(status !== null && { status: { $eq: status, ...(activeStatuses.has(status) ? { $in: active } : { $nin: active }) } }),
     ...(contactId !== null && { contactId }),
     ...(stepId !== null && { currentStepId: stepId, $and: [{ status: active }] }),
   };
@@ -149,7 +149,7 @@ export async function cancelRuns(
   const row = await tx.row<{ cancelled: number }>(sql`
     with open as materialized (
       select x.id from automation_step_runs x
-      where x.run_id = any(${ids}::uuid[]) and x.status in ('PENDING', 'SCHEDULED', 'WAITING', 'RUNNING')
+      where x.run_id = any(${ids}::uuid[]) and x.${isOpenStep}
       order by x.id for update),
     skipped as (
       update automation_step_runs x set status = 'SKIPPED', completed_at = clock_timestamp(), updated_at = now()
@@ -187,7 +187,7 @@ export function countPaths(db: Database, automationId: string, days: number | nu
   return db.rows<PathCount>(sql`
     select s.id as "stepId", x.branch, count(*)::int as count,
       count(*) filter (
-        where x.branch is null and x.status in ('PENDING', 'SCHEDULED', 'WAITING', 'RUNNING'))::int as open
+        where x.branch is null and x.${isOpenStep})::int as open
     from automation_steps s join automation_step_runs x on x.step_id = s.id
       and x.started_at >= coalesce(now() - ${days}::integer * interval '1 day', '-infinity')
     where s.automation_id = ${automationId} group by s.id, x.branch order by s.id, x.branch`);

@@ -1,5 +1,6 @@
 import * as v from 'valibot';
 import { PageFigures } from '../../lib/pages.ts';
+import { runStatuses, stepRunStatuses } from '../../lib/run-status.ts';
 import {
   field,
   Instant,
@@ -10,9 +11,7 @@ import {
   textField,
   Uuid,
 } from '../../lib/validation/fields.ts';
-import { runStatuses } from '../entity.ts';
 import { StepBody, StepTypeField } from '../graph/schema.ts';
-import { stepRunStatuses } from '../rows.ts';
 import { WorkflowBody } from '../schema.ts';
 
 const Json = v.record(v.string(), v.unknown());

@@ -3,8 +3,8 @@ import { workflowId } from '../../../temporal/commands.ts';
 import { badRequest, notFound } from '../../lib/errors.ts';
 import { isUuid } from '../../lib/ids.ts';
 import { offsetAnswer, offsetPage } from '../../lib/pages.ts';
+import { activeStatuses, runStatuses } from '../../lib/run-status.ts';
 import type { Database } from '../../store/sql.ts';
-import { runStatuses } from '../entity.ts';
 import type { StepBody } from '../graph/schema.ts';
 import { findAutomation, found, stepsOf } from '../queries.ts';
 import { executionBody, type RunRow, type StepRow, workflowBody } from '../rows.ts';
@@ -65,7 +65,7 @@ export async function getExecution(
     const next = run.nextVersionId === null ? null : await pinnedVersion(tx, run.nextVersionId);
     const live = (await stepsOf(tx, automationId)).find((step) => step.id === run.currentStepId);
     const steps = await stepRunsOf(tx, id);
-    const active = run.status === 'RUNNING' || run.status === 'WAITING';
+    const active = activeStatuses.has(run.status);
     const execution = workflowId.automation(automationId, run.contactId, run.entry);
     const standing = active ? steps.findLast((step) => step.completedAt === null) : undefined;
     const { currentStepSince: _, ...body } = executionBody(run);

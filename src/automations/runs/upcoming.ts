@@ -4,6 +4,7 @@ import { isoText } from '../../store/columns.ts';
 import { type Database, raw, sql } from '../../store/sql.ts';
 import { Template } from '../../templates/queries.ts';
 import { findAutomation, found, stepsOf } from '../queries.ts';
+import { isActive } from '../rows.ts';
 import { pinnedVersion } from '../versions.ts';
 import { contactsByStep, countPaths, PathCountCache, pendingEnrollments } from './queries.ts';
 import type { CountWorkflowPeople, WorkflowPeople } from './schema.ts';
@@ -155,6 +156,6 @@ function pageOfDelays(
           a.name as "workflowName"
         from looked x join automation_runs r on r.id = x.run_id and r.seq = x.seq + 1
           join automations a on a.id = r.automation_id join contacts c on c.id = x.contact_id
-        where x.step_id = any (${steps}::uuid[]) and r.status in ('RUNNING', 'WAITING')
+        where x.step_id = any (${steps}::uuid[]) and r.${isActive}
         order by x.scheduled_for, x.id) found on true`);
 }

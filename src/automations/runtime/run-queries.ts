@@ -1,12 +1,12 @@
 import type { WaitOutcome } from '@fernpost/workflow-graph';
 import { eventData } from '../../contacts/events/queries.ts';
 import type { JsonObjectValue } from '../../lib/contact-data.ts';
+import type { RunStatus, StepRunStatus } from '../../lib/run-status.ts';
 import { isoText } from '../../store/columns.ts';
 import { recordingEvents } from '../../store/record-events.ts';
 import { type Database, raw, sql } from '../../store/sql.ts';
-import type { RunStatus } from '../entity.ts';
 import type { StepType } from '../graph/step-configs.ts';
-import { countingRuns, runEvents, type StepRunStatus } from '../rows.ts';
+import { countingRuns, isOpenStep, runEvents } from '../rows.ts';
 import { contextOf, type StepContact } from './condition.ts';
 
 /** A run as it is advanced, with what its steps need to know of project and automation. */
@@ -94,7 +94,7 @@ export function lockOpenStepRun(tx: Database, runId: string, nextSeq: number): P
       resume_event_id as "resumeEventId", input, output, error, ${iso('started_at')} as "startedAt",
       ${iso('completed_at')} as "completedAt"
     from automation_step_runs
-    where run_id = ${runId} and seq = ${nextSeq - 1} and status in ('PENDING', 'SCHEDULED', 'WAITING', 'RUNNING')
+    where run_id = ${runId} and seq = ${nextSeq - 1} and ${isOpenStep}
     for update`);
 }
 

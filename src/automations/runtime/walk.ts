@@ -1,9 +1,9 @@
 import { nextStep, type StepResult, stepOf } from '@fernpost/workflow-graph';
 import type { JsonObjectValue } from '../../lib/contact-data.ts';
 import { newId } from '../../lib/ids.ts';
+import { activeStatuses, type RunStatus } from '../../lib/run-status.ts';
 import { cutText } from '../../lib/text.ts';
 import type { Database } from '../../store/sql.ts';
-import type { RunStatus } from '../entity.ts';
 import type { Graph, GraphStep } from '../graph/graph.ts';
 import { pinnedVersion } from '../versions.ts';
 import { mergeContext, unitsOfDelay } from './condition.ts';
@@ -30,7 +30,7 @@ export interface Walked {
 export async function walk(scene: StepScene, open: StepRun | null, mayAct: boolean): Promise<Walked> {
   const { run } = scene;
   const walking = new Walk(scene);
-  if (run.status !== 'RUNNING' && run.status !== 'WAITING') return walking.ended();
+  if (!activeStatuses.has(run.status)) return walking.ended();
   if (!mayAct || (open !== null && waitsStill(open, run.now)))
     return { directive: standing(run.seq, open), hasMail: false };
   if (run.project.disabled) {

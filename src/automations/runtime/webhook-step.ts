@@ -14,6 +14,7 @@ import { isoText } from '../../store/columns.ts';
 import { type Database, raw, sql } from '../../store/sql.ts';
 import { type LinkSettings, recipientLinks } from '../../templates/content/links.ts';
 import type { StepConfigs } from '../graph/step-configs.ts';
+import { isActive } from '../rows.ts';
 import { pinnedVersion } from '../versions.ts';
 import type { StepContact } from './condition.ts';
 import { StepFailure } from './directive.ts';
@@ -119,7 +120,7 @@ function findCall(db: Database, stepRunId: string): Promise<Called | null> {
     from automation_step_runs x join automation_runs r on r.id = x.run_id join automations a on a.id = r.automation_id
       join contacts c on c.id = r.contact_id
     where x.id = ${stepRunId} and x.status = 'RUNNING' and x.output is null and x.error is null
-      and r.status in ('RUNNING', 'WAITING')`);
+      and r.${isActive}`);
 }
 
 async function record(

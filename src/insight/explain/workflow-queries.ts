@@ -1,4 +1,5 @@
 import { AutomationRun, AutomationSwitch, AutomationVersion } from '../../automations/entity.ts';
+import type { RunStatus } from '../../lib/run-status.ts';
 import { isoText } from '../../store/columns.ts';
 import { type Database, raw, sql } from '../../store/sql.ts';
 
@@ -76,7 +77,7 @@ export async function wasEnabled(
 /** An execution of a workflow for a contact. */
 export interface RunFacts {
   id: string;
-  status: 'RUNNING' | 'WAITING' | 'COMPLETED' | 'EXITED' | 'FAILED' | 'CANCELLED';
+  status: RunStatus;
   exitReason: string | null;
   startedAt: string;
   completedAt: string | null;

@@ -1,4 +1,5 @@
 import { notFound } from '../../lib/errors.ts';
+import { activeStatuses } from '../../lib/run-status.ts';
 import { editDistance } from '../../lib/text.ts';
 import type { Database } from '../../store/sql.ts';
 import { conditionDecisions } from './campaign.ts';
@@ -193,7 +194,7 @@ async function inside(
     decisions.push(...mailed.decisions);
   }
   if (mailed !== null) return { ...mailed, decisions };
-  if (run.status === 'RUNNING' || run.status === 'WAITING') {
+  if (activeStatuses.has(run.status)) {
     const at = open?.until ?? null;
     const place = open === null ? 'between two steps' : `at "${open.name}"`;
     const sentence = `The contact is ${place}${at === null ? '' : `, until ${onDate(at)} at the latest`}.`;

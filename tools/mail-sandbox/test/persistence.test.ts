@@ -45,7 +45,7 @@ test('keeps messages, events and totals over a restart', async () => {
 
 test('what was accepted survives kill -9, in full and once', async () => {
   const dataDir = newFolder();
-  const server = fileURLToPath(new URL('../src/index.ts', import.meta.url));
+  const server = fileURLToPath(new URL('../src/server.ts', import.meta.url));
   const options = { host: '127.0.0.1', port: 0, dataDir, webhookUrl: null, webhookUser: '', webhookPassword: '' };
   const code = `import { createSandbox } from ${JSON.stringify(server)};
     console.log((await createSandbox({ ...${JSON.stringify(options)}, delayMs: 10_000 })).url);`;

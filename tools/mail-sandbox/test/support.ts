@@ -3,7 +3,7 @@ import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { AccountClient, type Message, ServerClient } from 'postmark';
 import { onTestFinished } from 'vitest';
-import { createSandbox, type Sandbox, type SandboxOptions } from '../src/index.ts';
+import { createSandbox, type Sandbox, type SandboxOptions } from '../src/server.ts';
 
 const defaults: SandboxOptions = {
   host: '127.0.0.1',

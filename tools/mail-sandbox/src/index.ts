@@ -1,1 +1,0 @@
-export { createSandbox, type Sandbox, type SandboxOptions } from './server.ts';
