@@ -1,7 +1,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
-import type { Pool, PoolClient, QueryResult, QueryResultRow } from 'pg';
+import type { Pool, QueryResult, QueryResultRow } from 'pg';
 import { Query, sql } from './postgres/query.ts';
-import { transactionContext } from './transaction-context.ts';
+import { type Connection, inTurn, transactionContext } from './transaction-context.ts';
 
 export { compiled, join, Query, raw, sql, unprepared } from './postgres/query.ts';
 
@@ -131,16 +131,17 @@ export function databaseOf(pool: Pool, { prepares, em }: { prepares: boolean; em
     },
     async transaction(work, settings) {
       const client = await pool.connect();
+      const connection = inTurn(client);
       let broken: Error | undefined;
       try {
-        await client.query(settings === undefined ? 'begin' : `begin; ${settings}`);
-        const { tx, flush } = joining(client, author);
+        await connection.query(settings === undefined ? 'begin' : `begin; ${settings}`);
+        const { tx, flush } = joining(connection, author);
         const result = await work(tx);
         await flush();
-        await client.query('commit');
+        await connection.query('commit');
         return result;
       } catch (error) {
-        await client.query('rollback').catch((rollbackError: Error) => {
+        await connection.query('rollback').catch((rollbackError: Error) => {
           broken = rollbackError;
         });
         throw error;
@@ -149,12 +150,12 @@ export function databaseOf(pool: Pool, { prepares, em }: { prepares: boolean; em
       }
     },
   });
-  const joining = (client: PoolClient, author: Author | null) => {
+  const joining = (connection: Connection, author: Author | null) => {
     let used: EntityManager | null = null;
     const manager = () => {
       if (used === null) {
         used = own().fork();
-        used.setTransactionContext(transactionContext(client));
+        used.setTransactionContext(transactionContext(connection));
       }
       return used;
     };
@@ -162,7 +163,7 @@ export function databaseOf(pool: Pool, { prepares, em }: { prepares: boolean; em
       pool,
       author,
       isTransaction: true,
-      ...sqlOver(client, prepares),
+      ...sqlOver(connection, prepares),
       get em() {
         return manager();
       },
@@ -174,9 +175,9 @@ export function databaseOf(pool: Pool, { prepares, em }: { prepares: boolean; em
   return overPool(own, null);
 }
 
-function sqlOver(client: Pool | PoolClient, prepares: boolean): Pick<Database, 'rows' | 'row' | 'count'> {
+function sqlOver(connection: Connection, prepares: boolean): Pick<Database, 'rows' | 'row' | 'count'> {
   const run = <Row extends object>(query: Query | string, values: readonly unknown[] = []) =>
-    client.query(queryConfig(query, values, prepares)) as unknown as Promise<QueryResult<Row & QueryResultRow>>;
+    connection.query(queryConfig(query, values, prepares)) as Promise<QueryResult<Row & QueryResultRow>>;
   return {
     rows: async <Row extends object>(query: Query | string, values?: readonly unknown[]) =>
       (await run<Row>(query, values)).rows,

@@ -1,4 +1,4 @@
-import type { PoolClient } from 'pg';
+import type { PoolClient, QueryConfig, QueryResult } from 'pg';
 
 /** A query as MikroORM hands it to the connection of a transaction. */
 interface Compiled {
@@ -14,20 +14,32 @@ interface TransactionContext {
 
 const changes = new Set(['INSERT', 'UPDATE', 'DELETE', 'MERGE']);
 
-/**
- * A transaction that is open on a connection of ours, for `em.setTransactionContext`: the entity manager runs its statements in it,
- * one after the other. It begins and ends nothing.
- */
-export function transactionContext(client: PoolClient): TransactionContext {
+/** A connection to Postgres, or a pool of them. */
+export interface Connection {
+  query(query: string | QueryConfig, values?: unknown[]): Promise<QueryResult>;
+}
+
+/** A connection that is asked by several at once, as readers are that ask a pool side by side: each query waits for the one before. */
+export function inTurn(client: PoolClient): Connection {
   let last: Promise<unknown> = Promise.resolve();
   return {
-    executeQuery({ sql, parameters }) {
-      const result = last.then(async () => {
-        const { rows, rowCount, command } = await client.query(sql, [...parameters]);
-        return { rows: rows ?? [], ...(changes.has(command) ? { numAffectedRows: BigInt(rowCount ?? 0) } : {}) };
-      });
+    query(query, values) {
+      const result = last.then(() => client.query(query, values));
       last = result.catch(() => undefined);
       return result;
+    },
+  };
+}
+
+/**
+ * A transaction that is open on a connection of ours, for `em.setTransactionContext`: the entity manager runs its statements in it. It
+ * begins and ends nothing.
+ */
+export function transactionContext(connection: Connection): TransactionContext {
+  return {
+    async executeQuery({ sql, parameters }) {
+      const { rows, rowCount, command } = await connection.query(sql, [...parameters]);
+      return { rows: rows ?? [], ...(changes.has(command) ? { numAffectedRows: BigInt(rowCount ?? 0) } : {}) };
     },
     savepoint() {
       throw new Error('A transaction is open already: work in it, or join it by its handle');

@@ -2,7 +2,7 @@ import { UniqueConstraintViolationException } from '@mikro-orm/core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { User } from '../../src/accounts/entity.ts';
 import { openStore } from '../../src/store/orm.ts';
-import { databaseOf, raw, sql, unprepared } from '../../src/store/sql.ts';
+import { databaseOf, raw, sql, unprepared, withSavepoint } from '../../src/store/sql.ts';
 import { type TestDatabase, testDatabase } from '../support/database.ts';
 
 let database: TestDatabase;
@@ -116,6 +116,34 @@ describe('a transaction', () => {
     });
     await expect(work).rejects.toThrow('on purpose');
     expect(await emails()).not.toContain('inner@joined.test');
+  });
+
+  test('goes on without a part that failed, of which nothing stays', async () => {
+    await database.db.transaction(async (tx) => {
+      const add = (email: string) => tx.count(sql`insert into users (id, email) values (gen_random_uuid(), ${email})`);
+      const part = (...parts: string[]) =>
+        withSavepoint(tx, async () => {
+          for (const email of parts) await add(email);
+          return parts.length;
+        });
+      await add('before@savepoint.test');
+      await expect(part('lost@savepoint.test', 'before@savepoint.test')).rejects.toThrow(/duplicate key/);
+      expect(await part('after@savepoint.test')).toBe(1);
+    });
+    const kept = (await emails()).filter((email) => email.endsWith('@savepoint.test'));
+    expect(kept).toEqual(['after@savepoint.test', 'before@savepoint.test']);
+  });
+
+  // The setup of tests refuses the warning of `pg` about a connection that is asked twice at once.
+  test('answers those who ask side by side', async () => {
+    await database.db.transaction(async (tx) => {
+      const asked = [
+        tx.row(sql`select 1 as n`),
+        tx.em.count(User, { email: 'nobody@aside.test' }),
+        tx.row('select 2 as n'),
+      ];
+      expect(await Promise.all(asked)).toEqual([{ n: 1 }, 0, { n: 2 }]);
+    });
   });
 
   test('says so when its entity manager is to open another', async () => {
