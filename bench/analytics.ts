@@ -3,12 +3,10 @@ import { readConfig } from '../src/lib/config/config.ts';
 import { foldMailChanges } from '../src/mail/ledger/mail-count-queries.ts';
 import { startApi } from '../src/main/api/api-runtime.ts';
 import { createFirstProject, type FirstProjectFacts } from '../src/main/projects/first-project.ts';
-import { entities } from '../src/main/setup/database-settings.ts';
 import { createLogger } from '../src/main/setup/process.ts';
-import { openStore } from '../src/store/orm.ts';
 import type { Database } from '../src/store/sql.ts';
 import { fillMail, mailSize } from './support/mail.ts';
-import { benchServices } from './support/services.ts';
+import { benchServices, benchStore } from './support/services.ts';
 
 const repeats = Number(process.env.BENCH_REPEATS ?? 21);
 const goalMs = 100;
@@ -27,10 +25,7 @@ export async function benchAnalytics(): Promise<void> {
   const config = readConfig(env);
   const project = await createFirstProject(config);
   if (project === null) throw new Error('The database of a benchmark must be empty');
-  await using store = await openStore(
-    { url: services.databaseUrl, poolSize: 3, applicationName: 'fernpost-bench' },
-    entities,
-  );
+  await using store = await benchStore(services.databaseUrl, 3);
   const db = store.db;
   console.log(`\nAnalytics: one project, ${size.mails} mails to ${size.contacts} contacts within ${size.days} days`);
   await timed('  rows and indexes', () => fillMail(db, project.projectId, size));

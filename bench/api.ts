@@ -3,11 +3,9 @@ import { openSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { readConfig } from '../src/lib/config/config.ts';
 import { createFirstProject, type FirstProjectFacts } from '../src/main/projects/first-project.ts';
-import { entities } from '../src/main/setup/database-settings.ts';
-import { openStore } from '../src/store/orm.ts';
 import { type LoadOrder, type LoadResult, runLoad } from './support/load.ts';
 import { cpuOfServers, cpuOfTree } from './support/processes.ts';
-import { benchServices } from './support/services.ts';
+import { benchServices, benchStore } from './support/services.ts';
 
 const seconds = Number(process.env.BENCH_SECONDS ?? 8);
 const rounds = Number(process.env.BENCH_ROUNDS ?? 3);
@@ -27,10 +25,7 @@ export async function benchApi(): Promise<void> {
   if (project === null) throw new Error('The database of a benchmark must be empty');
   const api = await startChild('./support/api-process.ts', [], env);
   const floor = await startChild('./support/floor-process.ts', [services.databaseUrl, project.projectId], env);
-  const store = await openStore(
-    { url: services.databaseUrl, poolSize: 1, applicationName: 'fernpost-bench' },
-    entities,
-  );
+  const store = await benchStore(services.databaseUrl, 1);
   console.log(`\nAPI: ${connections} connections, ${seconds} s a run, ${rounds} rounds, Postgres as shipped`);
   try {
     for (const kind of ['track', 'send'] as const) {

@@ -4,14 +4,12 @@ import { readConfig } from '../src/lib/config/config.ts';
 import { newId } from '../src/lib/ids.ts';
 import { pause } from '../src/lib/time.ts';
 import { createFirstProject } from '../src/main/projects/first-project.ts';
-import { entities } from '../src/main/setup/database-settings.ts';
-import { openStore } from '../src/store/orm.ts';
 import { openTemporal } from '../temporal/connection.ts';
 import { prepareNamespace } from '../temporal/setup.ts';
 import { anAutomation, anEvent, type TestAutomation } from '../test/support/automation-fixtures.ts';
 import { type Bench, countOf, median, people, seconds, tell, until } from './support/automation-bench.ts';
 import { crowd } from './support/automation-crowd.ts';
-import { benchServices } from './support/services.ts';
+import { benchServices, benchStore } from './support/services.ts';
 
 const runs = Number(process.env.BENCH_RUNS ?? 1_000);
 const burst = Number(process.env.BENCH_BURST ?? 100_000);
@@ -36,7 +34,7 @@ export async function benchAutomation(): Promise<void> {
   };
   const project = await createFirstProject(readConfig(env));
   if (project === null) throw new Error('The database of a benchmark must be empty');
-  const store = await openStore({ url: databaseUrl, poolSize: 4, applicationName: 'fernpost-bench' }, entities);
+  const store = await benchStore(databaseUrl, 4);
   await store.db.rows('create table bare_runs (id uuid primary key, step integer not null default 0)');
   const floor = await processOf('./support/automation-bare-process.ts', env);
   const worker = await processOf('../src/main/worker.ts', env);

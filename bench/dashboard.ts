@@ -3,8 +3,6 @@ import { fileURLToPath } from 'node:url';
 import type { Page } from 'playwright-core';
 import { readConfig } from '../src/lib/config/config.ts';
 import { pause } from '../src/lib/time.ts';
-import { entities } from '../src/main/setup/database-settings.ts';
-import { openStore } from '../src/store/orm.ts';
 import { startBrowser } from '../test/support/browser.ts';
 import { builtDashboard, ownAddress } from '../test/support/dashboard-owner.ts';
 import { placeOf, projectPlaces } from '../test/support/dashboard-seed.ts';
@@ -12,7 +10,7 @@ import { sessionOf } from '../test/support/people.ts';
 import { type DashboardData, fillDashboard, knownDashboard } from './support/dashboard-data.ts';
 import { interact } from './support/dashboard-interactions.ts';
 import { type Opened, openPage, scrollList, type Viewer } from './support/dashboard-pages.ts';
-import { benchServices } from './support/services.ts';
+import { benchServices, benchStore } from './support/services.ts';
 
 const goalMs = 1_000;
 /** How often a page may call the same path: more would be a call for each row. */
@@ -39,10 +37,7 @@ export async function benchDashboard(): Promise<void> {
     RATE_LIMIT_PER_MINUTE: '0',
     LOG_LEVEL: 'fatal',
   };
-  await using store = await openStore(
-    { url: services.databaseUrl, poolSize: 3, applicationName: 'fernpost-bench' },
-    entities,
-  );
+  await using store = await benchStore(services.databaseUrl, 3);
   const db = store.db;
   let data = await knownDashboard(db);
   if (data === null) {

@@ -1,9 +1,7 @@
 import { trackEvent } from '../src/contacts/events/queries.ts';
 import { newId } from '../src/lib/ids.ts';
-import { entities } from '../src/main/setup/database-settings.ts';
-import { openStore } from '../src/store/orm.ts';
 import type { Database } from '../src/store/sql.ts';
-import { benchServices } from './support/services.ts';
+import { benchServices, benchStore } from './support/services.ts';
 
 const rounds = Number(process.env.BENCH_ROUNDS ?? 5);
 const contacts = 20_000;
@@ -23,10 +21,7 @@ const address = (call: number) => `person.${(call * 7_919) % contacts}@example.c
 /** Measures the cost of the field catalogue in the statement of `/v1/track`: with its triggers and without them, in turns. */
 export async function benchFieldCatalogue(): Promise<void> {
   await using services = await benchServices({ temporal: false });
-  await using store = await openStore(
-    { url: services.databaseUrl, poolSize: 1, applicationName: 'fernpost-bench' },
-    entities,
-  );
+  await using store = await benchStore(services.databaseUrl, 1);
   const { db } = store;
   const projectId = await anAudience(db);
   console.log(`\nCatalogue of fields: ${rounds} rounds of ${callsPerRound} statements one after the other`);

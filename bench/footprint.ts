@@ -5,12 +5,11 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { freePorts } from '@fernpost/local-stack';
 import { pause } from '../src/lib/time.ts';
-import { entities } from '../src/main/setup/database-settings.ts';
-import { openStore, type Store } from '../src/store/orm.ts';
 import { anAutomation } from '../test/support/automation-fixtures.ts';
 import { countOf, people, tell, until } from './support/automation-bench.ts';
 import { runLoad } from './support/load.ts';
 import { cpuOfTree, pssMb, treeOf } from './support/processes.ts';
+import { benchStore } from './support/services.ts';
 
 const idleSeconds = Number(process.env.BENCH_IDLE_SECONDS ?? 30);
 const loadSeconds = Number(process.env.BENCH_SECONDS ?? 60);
@@ -166,10 +165,7 @@ async function load(service: Service): Promise<void> {
 
 async function crowd(service: Service): Promise<void> {
   const { projectId } = JSON.parse(readFileSync(join(service.dataDir, 'first-project.json'), 'utf8')) as FirstProject;
-  await using store: Store = await openStore(
-    { url: service.databaseUrl, poolSize: 2, applicationName: 'fernpost-bench' },
-    entities,
-  );
+  await using store = await benchStore(service.databaseUrl, 2);
   const automation = await anAutomation(store.db, projectId, {
     event: 'crowd.began',
     steps: { wait: ['WAIT_FOR_EVENT', { eventName: 'crowd.event', timeout: 86_400 }], out: ['EXIT'] },

@@ -9,18 +9,16 @@ import { readConfig } from '../src/lib/config/config.ts';
 import { newId } from '../src/lib/ids.ts';
 import { startApi } from '../src/main/api/api-runtime.ts';
 import { createFirstProject, type FirstProjectFacts } from '../src/main/projects/first-project.ts';
-import { entities } from '../src/main/setup/database-settings.ts';
 import { createLogger } from '../src/main/setup/process.ts';
 import { installTemporalRuntime, temporalSettings } from '../src/main/temporal/temporal-runtime.ts';
 import { runTemporalWorkers } from '../src/main/worker/temporal-workers.ts';
 import { workflowBundle } from '../src/main/worker/workflow-bundle.ts';
-import { openStore } from '../src/store/orm.ts';
 import type { Database } from '../src/store/sql.ts';
 import { taskQueue } from '../temporal/commands.ts';
 import { openTemporal } from '../temporal/connection.ts';
 import { prepareNamespace } from '../temporal/setup.ts';
 import { copyFrom } from './support/copy.ts';
-import { benchServices } from './support/services.ts';
+import { benchServices, benchStore } from './support/services.ts';
 
 const rounds = Number(process.env.BENCH_ROUNDS ?? 3);
 const largest = 5 * 1024 * 1024;
@@ -67,10 +65,7 @@ export async function benchImport(): Promise<void> {
   });
   const project = await createFirstProject(config);
   if (project === null) throw new Error('The database of a benchmark must be empty');
-  await using store = await openStore(
-    { url: services.databaseUrl, poolSize: 4, applicationName: 'fernpost-bench' },
-    entities,
-  );
+  await using store = await benchStore(services.databaseUrl, 4);
   const db = store.db;
   const client = new Client({ connectionString: services.databaseUrl });
   await client.connect();
@@ -158,7 +153,7 @@ export async function importFile(db: Database, projectId: string, file: CsvFile)
   const jobId = `import-${newId()}`;
   for (let part = 0; part * partBytes < file.bytes.length; part++)
     await storePart(db, jobId, part, file.bytes.subarray(part * partBytes, (part + 1) * partBytes));
-  await insertJob(db, { id: jobId, projectId, kind: 'import', spec: { projectId, filename: 'list.csv' } });
+  await insertJob(db.session(), { id: jobId, projectId, kind: 'import', spec: { projectId, filename: 'list.csv' } });
   const share = { stop: new AbortController().signal, longestMs: 600_000, onStep: () => undefined };
   const { state } = await importRows(db, jobId, share, []);
   const job = await findJob(db, jobId);

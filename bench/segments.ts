@@ -2,15 +2,13 @@ import { randomUUID } from 'node:crypto';
 import { readConfig } from '../src/lib/config/config.ts';
 import { startApi } from '../src/main/api/api-runtime.ts';
 import { createFirstProject, type FirstProjectFacts } from '../src/main/projects/first-project.ts';
-import { entities } from '../src/main/setup/database-settings.ts';
 import { createLogger } from '../src/main/setup/process.ts';
 import { touchedProjects } from '../src/segments/changes.ts';
 import { computeSegment } from '../src/segments/service.ts';
 import { settleSegment } from '../src/segments/settle.ts';
-import { openStore } from '../src/store/orm.ts';
 import type { Database } from '../src/store/sql.ts';
 import { audienceSize, fillAudience } from './support/audience.ts';
-import { benchServices } from './support/services.ts';
+import { benchServices, benchStore } from './support/services.ts';
 
 const rounds = Number(process.env.BENCH_ROUNDS ?? 3);
 const repeats = 15;
@@ -90,10 +88,7 @@ export async function benchSegments(): Promise<void> {
   const config = readConfig(env);
   const project = await createFirstProject(config);
   if (project === null) throw new Error('The database of a benchmark must be empty');
-  await using store = await openStore(
-    { url: services.databaseUrl, poolSize: 2, applicationName: 'fernpost-bench' },
-    entities,
-  );
+  await using store = await benchStore(services.databaseUrl, 2);
   const db = store.db;
   console.log(`\nSegments: ${contacts} contacts, ${events} events, Postgres as npm start runs it`);
   await fillAudience(db, project.projectId, { contacts, events });

@@ -1,14 +1,14 @@
 import { fileURLToPath } from 'node:url';
 import { NativeConnection, Worker } from '@temporalio/worker';
 import { pino } from 'pino';
-import { entities } from '../../src/main/setup/database-settings.ts';
 import { installTemporalRuntime } from '../../src/main/temporal/temporal-runtime.ts';
 import { openStore } from '../../src/store/orm.ts';
 
 // The worker of the floor: polls as ours does, and its activity is one short transaction.
 const { DATABASE_URL = '', TEMPORAL_ADDRESS = '', TEMPORAL_TASK_QUEUE = '' } = process.env;
 installTemporalRuntime(pino({ level: 'warn' }), null);
-const { db } = await openStore({ url: DATABASE_URL, poolSize: 10, applicationName: 'bench-floor' }, entities);
+// Without entities: its statements are its own.
+const { db } = await openStore({ url: DATABASE_URL, poolSize: 10, applicationName: 'bench-floor' }, []);
 const worker = await Worker.create({
   connection: await NativeConnection.connect({ address: TEMPORAL_ADDRESS }),
   taskQueue: `${TEMPORAL_TASK_QUEUE}-bare`,

@@ -1,12 +1,11 @@
 import { type Config, readConfig } from '../../src/lib/config/config.ts';
 import { newId } from '../../src/lib/ids.ts';
 import { createFirstProject, type FirstProjectFacts } from '../../src/main/projects/first-project.ts';
-import { entities } from '../../src/main/setup/database-settings.ts';
-import { openStore, type Store } from '../../src/store/orm.ts';
+import type { Store } from '../../src/store/orm.ts';
 import { openTemporal } from '../../temporal/connection.ts';
 import { prepareNamespace } from '../../temporal/setup.ts';
 import { type Child, startChild } from './child.ts';
-import { benchServices } from './services.ts';
+import { benchServices, benchStore } from './services.ts';
 
 /** A project, a connection of the benchmark's own, and a sink that stands for the provider. */
 export interface DeliveryWorld {
@@ -51,7 +50,7 @@ export async function inDeliveryWorld(
     children.push(child);
     return child;
   };
-  const store = await openStore({ url: databaseUrl, poolSize: 2, applicationName: 'fernpost-bench' }, entities);
+  const store = await benchStore(databaseUrl, 2);
   try {
     const sink = await start('./campaign-child.ts', ['sink', String(sinkDelayMs)]);
     env.POSTMARK_API_URL = sink.url;

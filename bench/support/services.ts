@@ -16,7 +16,9 @@ import {
   startTemporal,
 } from '@fernpost/local-stack';
 import { Client } from 'pg';
+import { entities } from '../../src/main/setup/database-settings.ts';
 import { migrateDatabase } from '../../src/store/migrate.ts';
+import { openStore, type Store } from '../../src/store/orm.ts';
 
 /** Servers of a benchmark, with a migrated database of its own. */
 export interface BenchServices extends AsyncDisposable {
@@ -92,6 +94,11 @@ export async function benchServices({
       rmSync(folder, { recursive: true, force: true });
     },
   };
+}
+
+/** Opens the database of a benchmark with the entities of the service, for its functions need theirs. */
+export function benchStore(url: string, poolSize: number): Promise<Store> {
+  return openStore({ url, poolSize, applicationName: 'fernpost-bench' }, entities);
 }
 
 /** Runs a statement and answers how many rows it gave. */

@@ -1,14 +1,13 @@
 import { type Config, readConfig } from '../../src/lib/config/config.ts';
 import { createFirstProject, type FirstProjectFacts } from '../../src/main/projects/first-project.ts';
-import { entities } from '../../src/main/setup/database-settings.ts';
-import { openStore } from '../../src/store/orm.ts';
-import { benchServices } from './services.ts';
+import type { Database } from '../../src/store/sql.ts';
+import { benchServices, benchStore } from './services.ts';
 
 /** Postgres with an empty project, and what an API process needs to serve it. */
 export interface BenchWorld extends AsyncDisposable {
   config: Config;
   project: FirstProjectFacts;
-  db: Awaited<ReturnType<typeof openStore>>['db'];
+  db: Database;
 }
 
 /** Starts Postgres without Temporal, and makes a project in it. @throws where BENCH_DATABASE_URL names a database that is not empty */
@@ -24,9 +23,7 @@ export async function benchWorld(): Promise<BenchWorld> {
   });
   const project = await createFirstProject(config);
   if (project === null) throw new Error('The database of a benchmark must be empty');
-  const { db } = stack.use(
-    await openStore({ url: services.databaseUrl, poolSize: 2, applicationName: 'fernpost-bench' }, entities),
-  );
+  const { db } = stack.use(await benchStore(services.databaseUrl, 2));
   const owned = stack.move();
   return { config, project, db, [Symbol.asyncDispose]: () => owned.disposeAsync() };
 }

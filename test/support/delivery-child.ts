@@ -4,6 +4,7 @@ import { emailActivities } from '../../activities/mail.ts';
 import { createPostmarkMailer } from '../../src/domains/providers/postmark/postmark.ts';
 import { createSmtpMailer } from '../../src/domains/providers/smtp/smtp.ts';
 import { createJournal } from '../../src/mail/providers/journal.ts';
+import { entities } from '../../src/main/setup/database-settings.ts';
 import { installTemporalRuntime } from '../../src/main/temporal/temporal-runtime.ts';
 import { workflowBundle } from '../../src/main/worker/workflow-bundle.ts';
 import { openStore } from '../../src/store/orm.ts';
@@ -23,7 +24,7 @@ export interface ChildOptions {
 
 /** A worker of the mail queue as a process of its own, for tests that kill it. Says `ready` when it polls. */
 async function serve(options: ChildOptions): Promise<void> {
-  const store = await openStore({ url: options.databaseUrl, poolSize: 10, applicationName: 'fernpost-test' }, []);
+  const store = await openStore({ url: options.databaseUrl, poolSize: 10, applicationName: 'fernpost-test' }, entities);
   const log = { info: () => undefined, warn: () => undefined };
   const mailer = options.smtp
     ? createSmtpMailer({

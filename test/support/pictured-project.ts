@@ -3,6 +3,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { postgresUrl } from '@fernpost/local-stack';
+import { entities } from '../../src/main/setup/database-settings.ts';
 import { keptSecrets } from '../../src/main/start/settings.ts';
 import { openStore } from '../../src/store/orm.ts';
 import type { Person } from './audience.ts';
@@ -49,7 +50,7 @@ export async function picturedProject(place: Place): Promise<PicturedProject> {
     port: Number(place.env.POSTGRES_PORT),
     password: keptSecrets(place.dataDir).postgresPassword,
   });
-  const store = await openStore({ url, poolSize: 2, applicationName: 'fernpost-pictures' }, []);
+  const store = await openStore({ url, poolSize: 2, applicationName: 'fernpost-pictures' }, entities);
   const port = await shopPort();
   try {
     await store.db.count(`update projects set name = 'Vogelfreunde am Wattenmeer' where id = $1`, [projectId]);
