@@ -2,7 +2,7 @@ import type { ChildProcess } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { pause } from '../../src/lib/time.ts';
 import type { Store } from '../../src/store/orm.ts';
-import { newEvent, recordingEvents } from '../../src/store/record-events.ts';
+import { recordingEvents } from '../../src/store/record-events.ts';
 import { sql } from '../../src/store/sql.ts';
 import type { TemporalConnection } from '../../temporal/connection.ts';
 
@@ -44,13 +44,10 @@ export async function tell(
   contacts: readonly string[],
   name: string,
 ): Promise<void> {
-  for (let from = 0; from < contacts.length; from += 1_000)
-    await store.db.count(
-      recordingEvents({
-        events: sql`select ${newEvent({ projectId, contactId: sql`id`, name })}
-          from unnest(${contacts.slice(from, from + 1_000)}::uuid[]) as id`,
-      }),
-    );
+  for (let first = 0; first < contacts.length; first += 1_000) {
+    const from = sql`unnest(${contacts.slice(first, first + 1_000)}::uuid[]) as id`;
+    await store.db.count(recordingEvents({ events: [{ projectId, contactId: sql`id`, name, from }] }));
+  }
 }
 
 /** Resolves when the statement counts that many. Fails after half an hour. */

@@ -5,7 +5,7 @@ import { hasSeen, stale } from '../lib/ids.ts';
 import { activeStatuses, openStepStatuses } from '../lib/run-status.ts';
 import { domainOf } from '../lib/validation/email-address.ts';
 import { isoText } from '../store/columns.ts';
-import { newEvent } from '../store/record-events.ts';
+import type { NewEvent } from '../store/record-events.ts';
 import { type Database, limitingKey, type Query, raw, sql } from '../store/sql.ts';
 import { Template } from '../templates/queries.ts';
 import { Automation, AutomationRun, AutomationStep, type AutomationTransition } from './entity.ts';
@@ -218,14 +218,14 @@ export function countingRuns(rows: string, change: 'started' | 'ended' | 'reopen
  * The events of runs that have ended, for `recordingEvents`; `ended` names rows of `automation_runs`. Runs end by the million, so that theirs
  * are written only while an endpoint subscribes to them.
  */
-export function runEvents(ended: string): Query {
+export function runEvents(ended: string): NewEvent {
   const data = sql`jsonb_build_object('executionId', r.id, 'workflowId', r.automation_id,
     'workflowName', (select name from automations where id = r.automation_id), 'contactId', r.contact_id, 'status', r.status,
     'reason', r.exit_reason)`;
-  return sql`
-    select ${newEvent({ projectId: raw('r.project_id'), name: raw('kind.name'), data })}
-    from ${raw(ended)} r cross join lateral (
+  const from = sql`
+    ${raw(ended)} r cross join lateral (
       select case when r.status = 'FAILED' then 'workflow.failed' else 'workflow.finished' end as name) kind
     where r.status in ('COMPLETED', 'EXITED', 'FAILED') and exists (
       select from webhook_endpoints w where w.project_id = r.project_id and w.events && array['*', 'workflow.*', kind.name])`;
+  return { projectId: raw('r.project_id'), name: raw('kind.name'), data, from };
 }

@@ -1,7 +1,7 @@
 import { campaignEvent } from '../contacts/events/queries.ts';
 import { type CampaignStatus, editableStatuses, openStatuses } from '../lib/campaign-status.ts';
 import { beyondRecipients, notFound } from '../lib/errors.ts';
-import { newEvent, recordingEvents } from '../store/record-events.ts';
+import { recordingEvents } from '../store/record-events.ts';
 import { type Database, limitingKey, type Query, raw, sql } from '../store/sql.ts';
 import type { Audience } from './audience/audience.ts';
 
@@ -96,8 +96,12 @@ export async function lockCampaignSend(tx: Database, id: string, sendSeq: number
  * campaign, null for none, and `more` is further data of that. Answers whether the campaign moved.
  */
 export async function moveCampaign(db: Database, given: Query): Promise<boolean> {
-  const events = sql`select ${campaignEvent('m', raw('m.event'), raw('m.more'))} from moved m where m.event is not null`;
-  return (await db.count(recordingEvents({ given, events, result: sql`select 1 from moved` }))) > 0;
+  const event = campaignEvent('m', {
+    name: raw('m.event'),
+    more: raw('m.more'),
+    from: sql`moved m where m.event is not null`,
+  });
+  return (await db.count(recordingEvents({ given, events: [event], result: sql`select 1 from moved` }))) > 0;
 }
 
 /**
@@ -133,14 +137,15 @@ export async function unscheduleSend(
     closed as (
       update campaign_sends s set closed = true, updated_at = now()
       from moved m where s.campaign_id = m.id and s.send_seq = m.send_seq)`;
-  const reverted = newEvent({
-    projectId: raw('project_id'),
-    name: 'campaign.reverted',
-    data: sql`jsonb_build_object('campaignId', id, 'campaignName', name, 'reason', audit_note)`,
-  });
-  const events = sql`
-    select ${campaignEvent('m', raw('m.event'))} from moved m where event is not null
-    union all select ${reverted} from moved where event is null`;
+  const events = [
+    campaignEvent('m', { name: raw('m.event'), from: sql`moved m where event is not null` }),
+    {
+      projectId: raw('project_id'),
+      name: 'campaign.reverted',
+      data: sql`jsonb_build_object('campaignId', id, 'campaignName', name, 'reason', audit_note)`,
+      from: sql`moved where event is null`,
+    },
+  ];
   return (await db.count(recordingEvents({ given, events, result: sql`select 1 from moved` }))) > 0;
 }
 

@@ -7,7 +7,7 @@ import { dayMs } from '../lib/time.ts';
 import { Membership, ofProject, Project } from '../projects/queries.ts';
 import { databaseNow } from '../store/changes.ts';
 import { baseColumns } from '../store/columns.ts';
-import { newEvent, recordingEvents } from '../store/record-events.ts';
+import { recordingEvents } from '../store/record-events.ts';
 import { type Database, raw, sql } from '../store/sql.ts';
 import type { SigningKey } from './providers/smtp/smtp.ts';
 import { type DnsRecord, type DomainBody, domainStatuses } from './schema.ts';
@@ -183,8 +183,8 @@ export async function settleCheck(
   );
   if (gained || lost) {
     const name = gained ? 'domain.verified' : 'domain.lost';
-    const event = newEvent({ projectId: before.projectId, name, data: { domainId: id, domain: before.domain } });
-    await tx.count(recordingEvents({ events: sql`select ${event}` }));
+    const event = { projectId: before.projectId, name, data: { domainId: id, domain: before.domain } };
+    await tx.count(recordingEvents({ events: [event] }));
   }
   return { tellVerified, tellFailed };
 }

@@ -3,7 +3,7 @@ import { type Cause, causeOf } from '../contacts/write.ts';
 import type { JsonObjectValue } from '../lib/contact-data.ts';
 import { ofProject } from '../projects/queries.ts';
 import { isStalled, type StalledQuery, stalledPage } from '../store/outbox/recovery.ts';
-import { newEvent, recordingEvents } from '../store/record-events.ts';
+import { recordingEvents } from '../store/record-events.ts';
 import { type Database, limitingKey, raw, sql } from '../store/sql.ts';
 import type { ShareReport } from './bulk.ts';
 import { jobKinds, jobStates } from './schema.ts';
@@ -181,16 +181,17 @@ export async function finishJob(db: Database, id: string, failedReason: string |
         progress = case when ${failedReason}::text is null then 100 else progress end
       where id = ${id} and finished_at is null returning *),
     emptied as (delete from import_files where job_id in (select id from ended))`;
-  const events = sql`select ${importFinished} from ended where kind = 'import'`;
-  return (await db.row(recordingEvents({ given, events, result: sql`select id from ended` }))) !== null;
+  const result = sql`select id from ended`;
+  return (await db.row(recordingEvents({ given, events: [importFinished], result }))) !== null;
 }
 
-const importFinished = newEvent({
+const importFinished = {
   projectId: sql`project_id`,
   name: 'import.finished',
   data: sql`jsonb_build_object('importId', id, 'filename', spec ->> 'filename', 'state', state, 'total', total_count,
     'created', created_count, 'updated', updated_count, 'failed', failure_count, 'error', failed_reason)`,
-});
+  from: sql`ended where kind = 'import'`,
+};
 
 /** Jobs that are not over and have not moved for a while. */
 export function stalledJobs(

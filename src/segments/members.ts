@@ -1,6 +1,6 @@
 import { writeContacts, writingAs } from '../contacts/write.ts';
 import { normalizeEmail } from '../lib/validation/email-address.ts';
-import { newEvent, recordingEvents } from '../store/record-events.ts';
+import { recordingEvents } from '../store/record-events.ts';
 import { type Database, limitingKey, type Query, raw, sql, unprepared } from '../store/sql.ts';
 import { memberEvent } from './pages.ts';
 import type { LockedSegment } from './queries.ts';
@@ -88,8 +88,8 @@ function changing(
           select count(*) from segment_memberships where segment_id = ${id} and exited_at is null
         ) ${raw(kind === 'entry' ? '+' : '-')} (select count(*) from changed), listed_through = null
       where id = ${id})`;
-  const event = newEvent({ projectId, contactId: sql`contact_id`, name, data, limitedBy });
-  const events = sql`select ${event} from changed where ${trackMembership}::boolean`;
+  const from = sql`changed where ${trackMembership}::boolean`;
+  const events = [{ projectId, contactId: sql`contact_id`, name, data, limitedBy, from }];
   const result = sql`select email, id in (select contact_id from changed) as "isChanged" from found`;
   return db.rows(unprepared(recordingEvents({ given, events, result })));
 }

@@ -1,5 +1,5 @@
 import { conditionQuery } from '../contacts/conditions.ts';
-import { newEvent, recordingEvents } from '../store/record-events.ts';
+import { recordingEvents } from '../store/record-events.ts';
 import { type Database, limitingKey, type Query, raw, sql } from '../store/sql.ts';
 import { lostContacts, settledHorizon, touchedContacts, type Watch } from './changes.ts';
 import { type Definition, Segment, storedDefinition } from './definition.ts';
@@ -41,14 +41,14 @@ export async function computeMemberships(
     segments,
     reach: candidates === null ? 'all' : 'page',
   });
-  const change = (name: string) =>
-    newEvent({
-      projectId,
-      contactId: sql`m.contact_id`,
-      name,
-      data: entry.data,
-      limitedBy: limitOf(limitingKey(db), id),
-    });
+  const change = (name: string, from: Query) => ({
+    projectId,
+    contactId: sql`m.contact_id`,
+    name,
+    data: entry.data,
+    limitedBy: limitOf(limitingKey(db), id),
+    from,
+  });
   const given = sql`
      matching as materialized (
        select c.id from contacts c where c.project_id = ${projectId}::uuid ${among('c.id')} and ${matches}),
@@ -78,8 +78,7 @@ export async function computeMemberships(
          else (select count(*) from segment_memberships where segment_id = ${id}::uuid and exited_at is null) end
      from done where s.id = ${id}::uuid
      returning done.added, done.removed, s.member_count as total)`;
-  const events = sql`
-    select ${change(entry.name)} from entered m union all select ${change(exit.name)} from exited m`;
+  const events = [change(entry.name, sql`entered m`), change(exit.name, sql`exited m`)];
   const row = await db.row<ComputedMembers>(recordingEvents({ given, events, result: sql`select * from counted` }));
   if (row === null) throw new Error(`Segment ${id} is gone although its row is locked`);
   return row;

@@ -1,9 +1,9 @@
-import { type Query, raw, sql } from './sql.ts';
+import { join, type Query, raw, sql } from './sql.ts';
 
 /** Of an event: a value, or SQL of the row that the event is made from. */
 type Part = Query | string | null;
 
-/** One event that is to be recorded. Absent parts are null, but for the ID, which the database makes. */
+/** Events that are to be recorded. Absent parts are null, but for the ID, which the database makes. */
 export interface NewEvent {
   id?: Part;
   projectId: Part;
@@ -16,26 +16,19 @@ export interface NewEvent {
   mailAt?: Part;
   /** The key whose limits hold for what the event starts. */
   limitedBy?: Part;
+  /** The rows that have an event each, as a query says it after its `from`; a single event when absent. */
+  from?: Query;
 }
 
 /** A statement that records events. */
 export interface Recording {
   /** Common table expressions that the other two read, without `with`. */
   given?: Query;
-  /** Queries of one column, `newEvent(…)`, joined by `union all`: a row for each event, in the order in which they are recorded. */
-  events: Query;
+  /** What is recorded, in this order. */
+  events: readonly NewEvent[];
   /** The rows that the statement returns; how many events were recorded, as `number`, when absent. The new events are not visible to it. */
   result?: Query;
 }
-
-/** The expression of one event. */
-export function newEvent(event: NewEvent): Query {
-  const { id = raw('uuidv7()'), projectId, contactId, emailId, name, data, mailAt, limitedBy } = event;
-  return sql`row(${id}, ${projectId}, ${contactId ?? none}, ${emailId ?? none}, ${name}, ${data ?? none}, ${mailAt ?? none},
-    ${limitedBy ?? none})::new_event`;
-}
-
-const none = raw('null');
 
 /**
  * The statement that records events, with all that they start and wake (`migrations/functions/record_events.sql`): the one way from here to
@@ -43,8 +36,24 @@ const none = raw('null');
  */
 export function recordingEvents({ given, events, result = recordedEvents }: Recording): Query {
   return sql`with ${given === undefined ? raw('') : sql`${given},`}
-    recorded as materialized (select record_events(array(${events})) as number)
+    recorded as materialized (select record_events(array(${join(events.map(rowsOf), ' union all ')})) as number)
     select result.* from (${result}) result where (select number from recorded) >= 0`;
 }
 
+const none = raw('null');
 const recordedEvents = raw('select number from recorded');
+
+function rowsOf({
+  id = raw('uuidv7()'),
+  projectId,
+  contactId,
+  emailId,
+  name,
+  data,
+  mailAt,
+  limitedBy,
+  from,
+}: NewEvent) {
+  return sql`select row(${id}, ${projectId}, ${contactId ?? none}, ${emailId ?? none}, ${name}, ${data ?? none}, ${mailAt ?? none},
+    ${limitedBy ?? none})::new_event ${from === undefined ? raw('') : sql`from ${from}`}`;
+}

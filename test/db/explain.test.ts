@@ -14,7 +14,7 @@ import { contactFacts, findCampaign } from '../../src/insight/explain/queries.ts
 import { explainWorkflow } from '../../src/insight/explain/workflow.ts';
 import { launchGate } from '../../src/launches/gate.ts';
 import { storedDefinition } from '../../src/segments/definition.ts';
-import { newEvent, recordingEvents } from '../../src/store/record-events.ts';
+import { recordingEvents } from '../../src/store/record-events.ts';
 import { sql } from '../../src/store/sql.ts';
 import {
   type AutomationSpec,
@@ -251,7 +251,7 @@ async function live({ id }: TestAutomation, event: string, told: ReadonlyMap<str
   const happens = (name: string, contacts: readonly string[]) =>
     db.count(
       recordingEvents({
-        events: sql`select ${newEvent({ projectId, contactId: sql`id`, name })} from unnest(${contacts}::uuid[]) as id`,
+        events: [{ projectId, contactId: sql`id`, name, from: sql`unnest(${contacts}::uuid[]) as id` }],
       }),
     );
   await happens(`${event}!`, who('another event'));

@@ -12,7 +12,7 @@ import { revivers } from '../../src/main/setup/outside.ts';
 import { Outbox } from '../../src/store/outbox/dispatcher.ts';
 import { startRelay } from '../../src/store/outbox/recovery.ts';
 import { startWokenLoop } from '../../src/store/postgres/listener.ts';
-import { newEvent, recordingEvents } from '../../src/store/record-events.ts';
+import { recordingEvents } from '../../src/store/record-events.ts';
 import { type Database, sql as query } from '../../src/store/sql.ts';
 import type { TestDatabase } from './database.ts';
 import { type TestWorker, testWorker } from './worker.ts';
@@ -148,8 +148,7 @@ export async function anEvent(
   data: object | null = null,
 ): Promise<string> {
   const id = newId();
-  const event = newEvent({ id, projectId, contactId, name, data });
-  await sql.count(recordingEvents({ events: query`select ${event}` }));
+  await sql.count(recordingEvents({ events: [{ id, projectId, contactId, name, data }] }));
   return id;
 }
 

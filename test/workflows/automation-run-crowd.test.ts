@@ -9,7 +9,7 @@ import { installTemporalRuntime } from '../../src/main/temporal/temporal-runtime
 import { isOpen } from '../../src/store/outbox/calls.ts';
 import type { OutboxTicket } from '../../src/store/outbox/queries.ts';
 import { createRecovery } from '../../src/store/outbox/recovery.ts';
-import { newEvent, recordingEvents } from '../../src/store/record-events.ts';
+import { recordingEvents } from '../../src/store/record-events.ts';
 import { sql } from '../../src/store/sql.ts';
 import {
   anAutomation,
@@ -56,14 +56,11 @@ async function aCrowd(count: number): Promise<string[]> {
   return rows.map(({ id }) => id);
 }
 // As an import or the compute of a segment writes them: one statement for all.
-const tell = (contacts: readonly string[], name: string) =>
-  database.db.count(
-    recordingEvents({
-      events: sql`
-        select ${newEvent({ projectId: project.id, contactId: sql`id`, name, data: sql`jsonb_build_object('of', id)` })}
-        from unnest(${contacts}::uuid[]) as id`,
-    }),
-  );
+const tell = (contacts: readonly string[], name: string) => {
+  const [data, from] = [sql`jsonb_build_object('of', id)`, sql`unnest(${contacts}::uuid[]) as id`];
+  const event = { projectId: project.id, contactId: sql`id`, name, data, from };
+  return database.db.count(recordingEvents({ events: [event] }));
+};
 const counts = async ({ id }: TestAutomation) => {
   const rows = await database.db.rows<{ status: string; count: number }>(
     'select status, count(*)::int as count from automation_runs where automation_id = $1 group by 1',

@@ -173,7 +173,7 @@ export async function writeMovedRuns(tx: Database, runs: readonly MovedRun[]): P
       "stepId" uuid, status text, reason text, redue boolean, "dueAt" timestamptz)
     where r.id = w.id returning r.*),
     ended as (select * from moved where status = 'EXITED')`;
-  await tx.count(recordingEvents({ given, events: runEvents('ended') }));
+  await tx.count(recordingEvents({ given, events: [runEvents('ended')] }));
 }
 
 /** Ends step executions that contacts were moved out of. */

@@ -123,7 +123,7 @@ export async function saveRun(tx: Database, run: RunChange, stepRuns: readonly S
       ? sql`with ${written} select`
       : recordingEvents({
           given: sql`${written}, counted as (${countingRuns('run', 'ended')})`,
-          events: runEvents('run'),
+          events: [runEvents('run')],
         }),
   );
 }

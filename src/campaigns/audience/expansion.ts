@@ -196,8 +196,7 @@ async function holdLimit(
     counted as (
       update campaigns set failed_count = failed_count + (select count(*) from refused)
       where id = ${campaignId} and send_seq = ${sendSeq} returning id)`;
-  const events = failedEvents('refused', 'counted');
-  await tx.count(recordingEvents({ given, events }));
+  await tx.count(recordingEvents({ given, events: [failedEvents('refused', 'counted')] }));
 }
 
 /** Replaces the estimate of the recipients by the number of rows, once all are there. */

@@ -4,7 +4,7 @@ import { newId } from '../../lib/ids.ts';
 import { RecentResults } from '../../lib/keyed-turns.ts';
 import { isoText } from '../../store/columns.ts';
 import { boundedPage } from '../../store/heavy-reads.ts';
-import { newEvent, recordingEvents } from '../../store/record-events.ts';
+import { type NewEvent, recordingEvents } from '../../store/record-events.ts';
 import { type Database, limitingKey, type Query, raw, sql, unprepared } from '../../store/sql.ts';
 import { withinDataLimits } from '../limits.ts';
 import { contactsAndTrash } from '../trash-queries.ts';
@@ -37,11 +37,14 @@ export function eventData(alias: string): string {
  * Builds an event of a campaign, which is one of its project, from the row of `campaigns` that the alias names: webhook endpoints get it in the
  * order of all events. It has no contact, so nobody enters a workflow or a segment by it. `more` is further data: jsonb.
  */
-export function campaignEvent(alias: string, name: Query | string, more?: Query): Query {
+export function campaignEvent(
+  alias: string,
+  { more, ...event }: Pick<NewEvent, 'name' | 'from'> & { more?: Query },
+): NewEvent {
   const data =
     raw(`jsonb_build_object('campaignId', ${alias}.id, 'campaignName', ${alias}.name, 'recipients', ${alias}.total_recipients,
     'sent', ${alias}.sent_count, 'skipped', ${alias}.skipped_count, 'failed', ${alias}.failed_count)`);
-  return newEvent({ projectId: raw(`${alias}.project_id`), name, data: more ? sql`${data} || ${more}` : data });
+  return { ...event, projectId: raw(`${alias}.project_id`), data: more ? sql`${data} || ${more}` : data };
 }
 
 /** An event of a contact that was recorded. */
@@ -65,19 +68,20 @@ export async function trackEvent(
   const writing = { ...writingAs(db, 'track'), subscribedWhenNew: true };
   const written = contactsWritten(projectId, [{ ...change, flipId: newId() }], writing);
   const id = newId();
-  const event = newEvent({
+  const event = {
     id,
     projectId,
     contactId: sql`contact.id`,
     name,
     data: eventDataText(data),
     limitedBy: limitingKey(db),
-  });
+    from: sql`contact`,
+  };
   const tracked = await withinDataLimits(
     db.row<TrackedEvent>(
       recordingEvents({
         given: sql`contact as materialized (select id from ${written})`,
-        events: sql`select ${event} from contact`,
+        events: [event],
         result: sql`select ${id}::uuid as id, contact.id as "contactId", ${raw(isoText(recordedAt))} as "createdAt" from contact`,
       }),
     ),
@@ -121,9 +125,9 @@ export async function recordEventRow(
           or exists (select from contacts where project_id = ${projectId} and id = ${contactId}::uuid))
         and (${emailId}::uuid is null
           or exists (select from emails where project_id = ${projectId} and id = ${emailId}::uuid)))`;
-  const event = newEvent({ id, projectId, contactId, emailId, name, data: text, limitedBy: limitingKey(db) });
-  const [events, result] = [sql`select ${event} from e`, sql`select ${columns} from e`];
-  return db.row<EventBody>(recordingEvents({ given, events, result }));
+  const limitedBy = limitingKey(db);
+  const event = { id, projectId, contactId, emailId, name, data: text, limitedBy, from: sql`e` };
+  return db.row<EventBody>(recordingEvents({ given, events: [event], result: sql`select ${columns} from e` }));
 }
 
 /** One event of the project, or null. */

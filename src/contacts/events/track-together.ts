@@ -2,7 +2,7 @@ import type { JsonObjectValue } from '../../lib/contact-data.ts';
 import { newId } from '../../lib/ids.ts';
 import { isoText } from '../../store/columns.ts';
 import { groupCalls } from '../../store/postgres/grouped.ts';
-import { newEvent, recordingEvents } from '../../store/record-events.ts';
+import { recordingEvents } from '../../store/record-events.ts';
 import { type Database, limitingKey, raw, sql } from '../../store/sql.ts';
 import { contactDataText } from '../limits.ts';
 import { type ContactWrite, contactsWritten, writingAs } from '../write.ts';
@@ -50,16 +50,16 @@ const trackGroup = groupCalls<TrackCall, TrackedEvent, Database>(async (db, proj
     contact as materialized (select id, email from ${contactsWritten(projectId, contacts, writing)}),
     tracked as materialized (
       select item.event_id as id, contact.id as contact_id, item.name, item.data from item join contact using (email))`;
-  const tracked = newEvent({
+  const tracked = {
     id: sql`tracked.id`,
     projectId,
     contactId: sql`tracked.contact_id`,
     name: sql`tracked.name`,
     data: sql`tracked.data`,
-  });
-  const events = sql`select ${tracked} from tracked`;
+    from: sql`tracked`,
+  };
   const result = sql`select id, contact_id as "contactId", ${raw(isoText(recordedAt))} as "createdAt" from tracked`;
-  const rows = await db.rows<TrackedEvent>(recordingEvents({ given, events, result }));
+  const rows = await db.rows<TrackedEvent>(recordingEvents({ given, events: [tracked], result }));
   const byId = new Map(rows.map((row) => [row.id, row]));
   return items.map(({ event_id }) => byId.get(event_id) ?? null);
 });

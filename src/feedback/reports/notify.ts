@@ -11,7 +11,7 @@ import { receiptKey } from '../../mail/ledger/queries.ts';
 import { isLeftOut, storedReason } from '../../mail/ledger/reasons.ts';
 import { MailStatus, statusRank } from '../../mail/status.ts';
 import { isoText, removePast } from '../../store/columns.ts';
-import { newEvent, recordingEvents } from '../../store/record-events.ts';
+import { type NewEvent, recordingEvents } from '../../store/record-events.ts';
 import { type Database, type Query, raw, sql } from '../../store/sql.ts';
 
 /**
@@ -171,7 +171,7 @@ function countedForCampaign(effect: Effect, name: Moved | null): Query {
 }
 
 /** The events: a hand-over that the report proves, and the report itself. The flip of a subscription has been recorded with the contact. */
-function eventsOf(notification: Notification, name: Moved | null): Query {
+function eventsOf(notification: Notification, name: Moved | null): NewEvent[] {
   const { kind } = notification.effect;
   const ofMail = {
     projectId: raw('m.project_id'),
@@ -179,19 +179,23 @@ function eventsOf(notification: Notification, name: Moved | null): Query {
     emailId: raw('m.id'),
     limitedBy: raw('m.limited_by'),
   };
-  const sent = newEvent({ ...ofMail, id: raw('m.id'), name: 'email.sent', mailAt: raw('m.sent_at') });
-  const own = newEvent({
+  // Events come last, as everywhere: after the campaign's counters, and after the contact.
+  const sent = {
+    ...ofMail,
+    id: raw('m.id'),
+    name: 'email.sent',
+    mailAt: raw('m.sent_at'),
+    from: sql`moved m where m.corrected and (select count(*) from counted) >= 0`,
+  };
+  const own = {
     ...ofMail,
     id: newId(),
     name: kind === 'failure' ? 'email.failed' : `email.${kind}`,
     data: sql`${raw(`${mailPayload('m')} || ${happenedTo(kind, name)} || ${mailTags('m')}`)} || ${JSON.stringify(saidBy(notification))}::jsonb`,
     mailAt: raw(kind === 'failure' ? 'm.reported_at' : 'case when m.was is null then m.becomes end'),
-  });
-  // Events come last, as everywhere: after the campaign's counters, and after the contact.
-  return sql`
-    select ${sent} from moved m where m.corrected and (select count(*) from counted) >= 0
-    union all select ${own} from moved m
-      where ${kind !== 'optOut' && kind !== 'sent'}::boolean and (select count(*) from flipped) >= 0`;
+    from: sql`moved m where ${kind !== 'optOut' && kind !== 'sent'}::boolean and (select count(*) from flipped) >= 0`,
+  };
+  return [sent, own];
 }
 
 /** Returns the SQL of what the event of a report says of its mail, as jsonb. */

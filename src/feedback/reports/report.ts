@@ -11,7 +11,7 @@ import { field } from '../../lib/validation/fields.ts';
 import { acceptingMail } from '../../mail/ledger/accept.ts';
 import { isSimulated, receiptKey } from '../../mail/ledger/queries.ts';
 import { systemProjectId } from '../../mail/providers/journal.ts';
-import { newEvent, recordingEvents } from '../../store/record-events.ts';
+import { recordingEvents } from '../../store/record-events.ts';
 import { type Database, sql } from '../../store/sql.ts';
 import { applyNotification, findByMessageId, type Notified } from './notify.ts';
 
@@ -187,7 +187,7 @@ async function storeFor(
         ${messageId}, ${provider}, ${isSimulated(sender)}, ${timestamp}::timestamptz
       from contacts where id = ${contact.id} for key share`,
   });
-  const event = newEvent({
+  const event = {
     projectId,
     contactId: contact.id,
     emailId,
@@ -197,6 +197,7 @@ async function storeFor(
     // What answers mail of a test key starts what that key may start.
     limitedBy: sql`(
       select limited_by from emails where contact_id = ${contact.id} and sent_at is not null order by id desc limit 1)`,
-  });
-  await tx.count(recordingEvents({ given, events: sql`select ${event} from accepted` }));
+    from: sql`accepted`,
+  };
+  await tx.count(recordingEvents({ given, events: [event] }));
 }

@@ -63,7 +63,7 @@ async function failQueued(db: Database, projectId: string, limit: number): Promi
       returning ${raw(endedColumns)}),
     counted as (${countingUnsent('failed', 'FAILED')}),
     ${raw(usageMoved('failed', 'false', 'true'))}`;
-  const events = failedEvents('failed', 'usage_moved');
+  const events = [failedEvents('failed', 'usage_moved')];
   const result = sql`select (select count(*) from gone)::integer as failed`;
   const row = await db.row<{ failed: number }>(recordingEvents({ given, events, result }));
   return row?.failed ?? 0;

@@ -10,7 +10,7 @@ import { Membership, Project } from '../../projects/queries.ts';
 import { baseColumns, removePast } from '../../store/columns.ts';
 import { enqueue, type OutboxTicket } from '../../store/outbox/queries.ts';
 import { isStalled, type StalledQuery, stalledPage } from '../../store/outbox/recovery.ts';
-import { newEvent, recordingEvents } from '../../store/record-events.ts';
+import { recordingEvents } from '../../store/record-events.ts';
 import { type Database, raw, sql } from '../../store/sql.ts';
 
 const p = defineEntity.properties;
@@ -76,13 +76,14 @@ async function stopCampaigns(tx: Database, projectId: string): Promise<void> {
       update campaigns set status = case status when 'SENDING' then 'CANCELLED' else 'DRAFT' end,
         cancelled_at = case status when 'SENDING' then now() end, scheduled_for = null, updated_at = now()
       where project_id = ${projectId} and status in ${raw(openStatuses.sql)} returning *)`;
-  const cancelled = newEvent({
+  const cancelled = {
     projectId,
     name: 'campaign.cancelled',
     data: sql`jsonb_build_object('campaignId', id, 'campaignName', name, 'recipients', total_recipients, 'sent', sent_count,
       'skipped', skipped_count, 'failed', failed_count)`,
-  });
-  await tx.count(recordingEvents({ given, events: sql`select ${cancelled} from stopped` }));
+    from: sql`stopped`,
+  };
+  await tx.count(recordingEvents({ given, events: [cancelled] }));
 }
 
 /** A wipe that is not finished, or null. */

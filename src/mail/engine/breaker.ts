@@ -152,11 +152,9 @@ async function hold(db: Database, provider: string, ms: number): Promise<void> {
       update provider_holds h set held_until = clock_timestamp() + ${ms} * interval '1 millisecond'
       from before where h.provider = ${provider} and h.failures > 0
       returning h.provider, h.reason, before.held_until is null as begins)`;
-  const why = sql`jsonb_build_object('provider', held.provider, 'reason', held.reason)`;
-  const events = sql`
-    select ${campaignEvent('c', 'campaign.held', why)} from held join campaigns c on held.begins
-    where c.status = 'SENDING' and c.paused_at is null`;
-  await db.count(recordingEvents({ given, events }));
+  const more = sql`jsonb_build_object('provider', held.provider, 'reason', held.reason)`;
+  const from = sql`held join campaigns c on held.begins where c.status = 'SENDING' and c.paused_at is null`;
+  await db.count(recordingEvents({ given, events: [campaignEvent('c', { name: 'campaign.held', more, from })] }));
 }
 
 /** The hold as a sentence for operators: `held: provider answers 429 since 10:41, 41,200 waiting, next try 10:46`. */

@@ -1,6 +1,6 @@
 import { mailPayload, mailTags } from '../../contacts/events/queries.ts';
 import { isoText } from '../../store/columns.ts';
-import { newEvent } from '../../store/record-events.ts';
+import type { NewEvent } from '../../store/record-events.ts';
 import { type Query, raw, sql } from '../../store/sql.ts';
 import type { UnsentStatus } from '../status.ts';
 
@@ -69,8 +69,8 @@ export function countingChange(before: string, after: string): Query {
 }
 
 /** The event `email.failed` of a mail that will not be sent, from its row, which has `endedColumns`. */
-export function failedEvent(row: string, sourceSubject = `${row}.source_subject`): Query {
-  return newEvent({
+export function failedEvent(row: string, sourceSubject = `${row}.source_subject`): NewEvent {
+  return {
     projectId: raw(`${row}.project_id`),
     contactId: raw(`${row}.contact_id`),
     emailId: raw(`${row}.id`),
@@ -79,13 +79,14 @@ export function failedEvent(row: string, sourceSubject = `${row}.source_subject`
       'failedAt', ${isoText('now()')}) || ${mailTags(row)}`),
     mailAt: raw('now()'),
     limitedBy: raw(`${row}.limited_by`),
-  });
+  };
 }
 
 /**
  * The events of mail that waited and is FAILED now: `rows` names a CTE with `endedColumns`. A mail that the provider has taken by then is
  * reported by its webhook. `after` names a CTE that changes what has to be locked before.
  */
-export function failedEvents(rows: string, after: string): Query {
-  return sql`select ${failedEvent('f')} from ${raw(rows)} f where f.message_id is null and (select count(*) from ${raw(after)}) >= 0`;
+export function failedEvents(rows: string, after: string): NewEvent {
+  const from = sql`${raw(rows)} f where f.message_id is null and (select count(*) from ${raw(after)}) >= 0`;
+  return { ...failedEvent('f'), from };
 }

@@ -237,6 +237,7 @@ export async function acceptMail(tx: Database, mails: readonly NewMail[]): Promi
         template_id uuid, workflow_execution_id uuid, workflow_step_execution_id uuid, tracking boolean, simulated boolean,
         status text, reason jsonb, suppression jsonb, limited_by uuid, bytes int, message_id text, campaign_id uuid)),
     ${accepting}`;
-  const events = sql`select ${failedEvent('m', `m.render ->> 'subject'`)} from accepted a join mail m on m.id = a.id where a.status = 'FAILED'`;
-  return await tx.count(recordingEvents({ given, events, result: sql`select id from accepted` }));
+  const from = sql`accepted a join mail m on m.id = a.id where a.status = 'FAILED'`;
+  const failed = { ...failedEvent('m', `m.render ->> 'subject'`), from };
+  return await tx.count(recordingEvents({ given, events: [failed], result: sql`select id from accepted` }));
 }
