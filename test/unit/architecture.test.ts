@@ -54,6 +54,19 @@ describe('the project', () => {
     ]);
     expect(having(/insert\s+into\s+emails \(/i)).toEqual(['src/mail/ledger/accept.ts']);
     expect(having(/\bsettle_mail\(/).filter((path) => !path.endsWith('.sql'))).toEqual(['src/mail/ledger/settle.ts']);
+    // `MailStatus` says of each what makes it end mail as FAILED.
+    const fails = having(
+      /update\s+emails e set\s+status = (?:'FAILED'|case[^,]*'FAILED')|status: 'FAILED', reason: \{ code|\bint, 'FAILED',/,
+    );
+    expect(fails).toEqual([
+      'src/automations/runtime/mail-step.ts',
+      'src/campaigns/audience/expansion.ts',
+      'src/campaigns/delivery/completion.ts',
+      'src/feedback/reports/notify.ts',
+      'src/feedback/reputation/service.ts',
+      'src/launches/review/expand-reviewed.ts',
+    ]);
+    for (const path of fails) expect(texts.get('src/mail/status.ts')).toContain(`(${path.replace('src/', '')})`);
     // Only a report of the provider can say too that a mail was sent.
     expect(having(/update\s+emails\b(?:(?!\bwhere\b)[\s\S])*?\bsent_at = /)).toEqual([
       'migrations/functions/settle_mail.sql',
