@@ -8,7 +8,7 @@ import {
 } from '../src/automations/enrollment/audience.ts';
 import { type MigrationDeps, type MigrationShare, moveContacts } from '../src/automations/migrating/job.ts';
 import { cancelMigrationRow } from '../src/automations/migrating/queries.ts';
-import { cancelByOperator } from '../src/automations/runs/retrying.ts';
+import { cancelByOperator } from '../src/automations/runs/actions.ts';
 import { type AdvanceDeps, advance } from '../src/automations/runtime/advance.ts';
 import type { Directive } from '../src/automations/runtime/directive.ts';
 import { callWebhook, type WebhookStepDeps } from '../src/automations/runtime/webhook-step.ts';

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { countingRuns } from '../../src/automations/rows.ts';
+import { cancelByOperator, retryExecutions } from '../../src/automations/runs/actions.ts';
 import { cancelRuns } from '../../src/automations/runs/queries.ts';
-import { cancelByOperator, retryExecutions } from '../../src/automations/runs/retrying.ts';
 import { advance } from '../../src/automations/runtime/advance.ts';
 import { ensureVersion } from '../../src/automations/versions.ts';
 import { countNewEvents } from '../../src/contacts/events/counting-queries.ts';
@@ -326,7 +326,9 @@ test('whatever starts, ends, reopens or deletes runs counts them in the hours in
   await cancelByOperator(db, waiting[0] ?? '');
   await cancelByOperator(db, waiting[0] ?? '');
   await expectRuns(12, 3);
-  await db.transaction((tx) => cancelRuns(tx, { runId: waiting[1] ?? '', isExecutionCancelled: false }, 'Cancelled by user'));
+  await db.transaction((tx) =>
+    cancelRuns(tx, { runId: waiting[1] ?? '', isExecutionCancelled: false }, 'Cancelled by user'),
+  );
   await expectRuns(12, 4);
   const cause = JSON.stringify({ type: 'contact' });
   await db.transaction((tx) => trashContacts(tx, project.id, null, { cause }, people.slice(1, 3)));

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { cancelByOperator } from '../../src/automations/runs/retrying.ts';
+import { cancelByOperator } from '../../src/automations/runs/actions.ts';
 import { advance } from '../../src/automations/runtime/advance.ts';
 import {
   type AutomationSpec,

@@ -2,7 +2,7 @@ import { defaultPayloadConverter } from '@temporalio/common';
 import proto from '@temporalio/proto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startRuns } from '../../src/automations/enrollment/starting.ts';
-import { cancelByOperator, retryExecutions } from '../../src/automations/runs/retrying.ts';
+import { cancelByOperator, retryExecutions } from '../../src/automations/runs/actions.ts';
 import { createOrphanCheck, recoverableRuns, recoverableWaits } from '../../src/automations/runtime/recovery.ts';
 import { ensureVersion } from '../../src/automations/versions.ts';
 import { isOpen } from '../../src/store/outbox/calls.ts';

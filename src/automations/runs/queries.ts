@@ -86,7 +86,9 @@ function filtered(automationId: string, { status, contactId, stepId }: RunFilter
   return {
     automationId,
     // Whether it is active says which of the two indexes of states has them.
-    ...(status !== null && { status: { $eq: status, ...(activeStatuses.has(status) ? { $in: active } : { $nin: active }) } }),
+    ...(status !== null && {
+      status: { $eq: status, ...(activeStatuses.has(status) ? { $in: active } : { $nin: active }) },
+    }),
     ...(contactId !== null && { contactId }),
     ...(stepId !== null && { currentStepId: stepId, $and: [{ status: active }] }),
   };

@@ -4,8 +4,8 @@ import { bareBadRequest } from '../../lib/errors.ts';
 import { checkUnplanned } from '../../projects/api-key-service.ts';
 import { startExecution } from '../enrollment/schedule.ts';
 import { dispatched } from '../list-service.ts';
+import { cancelExecution, cancelExecutions, retryExecutions } from './actions.ts';
 import { executionsOfContact } from './queries.ts';
-import { cancelExecution, cancelExecutions, retryExecutions } from './retrying.ts';
 import {
   CancelledExecutions,
   ContactExecutions,
