@@ -5,7 +5,10 @@ interface Waiting {
   refuse(): void;
 }
 
-/** How long a place stays empty after work, once work under its key took `freeMs` since the key was last idle. */
+/**
+ * How long a place stays empty after work, once work under its key took `freeMs` since the key was last idle. From then on until the key is
+ * idle, its work is done one at a time.
+ */
 export interface TurnRest {
   freeMs: number;
   /** As a multiple of the time that the work took, and at most so long. */
@@ -71,10 +74,15 @@ export class KeyedTurns {
     else setTimeout(() => this.#giveBack(key), Math.min(rest.mostMs, rest.times * tookMs)).unref();
   }
 
+  #atOnce({ tookMs }: Turns): number {
+    const { atOnce, rest = null } = this.#limits;
+    return rest !== null && tookMs > rest.freeMs ? 1 : atOnce;
+  }
+
   #takeFree(key: string): boolean {
     const turns = this.#keys.get(key) ?? { running: 0, waiting: [], tookMs: 0 };
     this.#keys.set(key, turns);
-    if (turns.running >= this.#limits.atOnce) return false;
+    if (turns.running >= this.#atOnce(turns)) return false;
     turns.running += 1;
     return true;
   }
@@ -104,7 +112,7 @@ export class KeyedTurns {
   #giveBack(key: string): void {
     const turns = this.#keys.get(key);
     if (turns === undefined) return;
-    const next = turns.waiting.shift();
+    const next = turns.running > this.#atOnce(turns) ? undefined : turns.waiting.shift();
     if (next === undefined) turns.running -= 1;
     else next.begin();
     if (turns.running === 0) this.#keys.delete(key);

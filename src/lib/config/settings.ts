@@ -161,7 +161,7 @@ export const settings = {
     HEAVY_READS_PER_PROJECT: setting(
       integer(1, 100),
       2,
-      'How many of those connections one project uses at once; fifty times as many reads wait, further ones get 429.',
+      'How many of those connections one project uses at once, and only one after a second of reading without a pause; fifty times as many reads wait, further ones get 429.',
     ),
     HEAVY_READ_TIMEOUT: setting(
       integer(1, 3600),

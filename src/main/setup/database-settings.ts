@@ -78,7 +78,8 @@ export function heavyDatabase(config: Config): ConnectionSettings {
 export function heavyReadLimits(config: Config): HeavyReadLimits {
   const { HEAVY_READS_PER_PROJECT: perProject, HEAVY_READ_TIMEOUT: seconds } = config;
   // A page of the dashboard reads for less than a second. A project that goes on without a pause keeps this process busy with its answers where
-  // reads are short, so most of the time is left to others; where they are long Postgres is busy, whose processors the system shares out.
+  // reads are short, so most of the time is left to others; where they are long it keeps Postgres busy, by one read at a time, which leaves
+  // others the rest of its processors.
   const rest = { freeMs: second, times: 5, mostMs: 500 };
   return { perProject, waiting: 50 * perProject, seconds, rest };
 }

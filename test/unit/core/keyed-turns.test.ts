@@ -87,6 +87,31 @@ describe('turns by key', () => {
     expect(ends.slice(-2)).toEqual([since + 50, since + 100]);
   });
 
+  test('are taken one at a time after a while of work without a pause', async () => {
+    vi.useFakeTimers();
+    const turns = turnsOf({ atOnce: 2, rest: { freeMs: 100, times: 1, mostMs: 10 } });
+    let [running, most] = [0, 0];
+    const lasting = (ms: number) => async () => {
+      running += 1;
+      most = Math.max(most, running);
+      await new Promise((resolve) => setTimeout(resolve, ms));
+      running -= 1;
+    };
+    const first = [60, 60].map((ms) => turns.run('a', lasting(ms)));
+    const next = [50, 50, 50].map((ms) => turns.run('a', lasting(ms)));
+    await vi.advanceTimersByTimeAsync(65);
+    expect([most, running]).toEqual([2, 1]);
+    most = 0;
+    await vi.runAllTimersAsync();
+    await Promise.all([...first, ...next]);
+    expect(most).toBe(1);
+    const again = [50, 50].map((ms) => turns.run('a', lasting(ms)));
+    await vi.advanceTimersByTimeAsync(10);
+    expect(running).toBe(2);
+    await vi.runAllTimersAsync();
+    await Promise.all(again);
+  });
+
   test('are tried without waiting', async () => {
     const turns = turnsOf();
     const first = work();
