@@ -29,7 +29,7 @@ export async function openStore(settings: ConnectionSettings, entities: EntityNa
   if (settings.limits?.statementMs) endHeldConnections(pool, settings.limits.statementMs * 2);
   const close = async () => {
     await orm.close(true);
-    // The ORM ends the pool only if it has asked something itself; an idle connection would keep the process for ten seconds.
+    // The ORM ends the pool only if it has asked something itself; an idle connection would keep the process.
     if (!pool.ending) await pool.end();
   };
   return {
@@ -57,11 +57,15 @@ export function openSidePool(settings: ConnectionSettings, store: Store): { db: 
   return { db: databaseOf(pool, { prepares: store.route.prepares, em: store.orm.em }), close: () => pool.end() };
 }
 
+// So many idle connections stay open, others for ten seconds. A request that comes when more are busy waits for a new one, which takes many
+// times as long as its statement while the machine is busy.
+const keptConnections = 4;
+
 function ormOptions(settings: ConnectionSettings, entities: EntityName[], route: ConnectionRoute): Options {
   return {
     clientUrl: settings.url,
     entities,
-    pool: { min: 0, max: settings.poolSize },
+    pool: { min: Math.min(keptConnections, settings.poolSize), max: settings.poolSize },
     driverOptions: connectionOptions(settings, route),
     // A wrong name in the address is an error, not a wish for another database.
     ensureDatabase: false,

@@ -1,5 +1,5 @@
 import { UniqueConstraintViolationException } from '@mikro-orm/core';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { User } from '../../src/accounts/entity.ts';
 import { openStore } from '../../src/store/orm.ts';
 import { databaseOf, raw, sql, unprepared, withSavepoint } from '../../src/store/sql.ts';
@@ -39,6 +39,19 @@ test('nothing is left of a store that was closed: a command ends when it is done
   await Promise.all([1, 2].map((n) => store.db.row(sql`select ${n}::int`)));
   await store.close();
   expect([store.db.pool.ended, store.db.pool.totalCount]).toEqual([true, 0]);
+});
+
+test('four idle connections of a store stay open, so that a request seldom waits for a new one', async () => {
+  await using store = await openStore({ url: database.url, poolSize: 6, applicationName: 'fernpost-test-kept' }, []);
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  try {
+    await Promise.all(Array.from({ length: 6 }, () => store.db.row(sql`select pg_sleep(${0.05}::float8)`)));
+    expect(store.db.pool.totalCount).toBe(6);
+    await vi.advanceTimersByTimeAsync(60_000);
+    expect(store.db.pool.totalCount).toBe(4);
+  } finally {
+    vi.useRealTimers();
+  }
 });
 
 describe('prepared statements', () => {
