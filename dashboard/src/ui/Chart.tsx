@@ -2,6 +2,7 @@ import { useEffect, useRef } from 'react';
 import Plot from 'uplot';
 import 'uplot/dist/uPlot.min.css';
 import { count, locale } from '../words/numbers.ts';
+import { isMidnight, spanOf, ticksOf, type Unit } from '../words/time-axis.ts';
 
 /** One line of a chart. `color` is the name of a custom property such as `--accent`. */
 export interface Series {
@@ -10,21 +11,37 @@ export interface Series {
   values: readonly number[];
 }
 
-const daySeconds = 86_400;
-const day = new Intl.DateTimeFormat(locale, { month: 'short', day: 'numeric' });
-const hour = new Intl.DateTimeFormat(locale, { month: 'short', day: 'numeric', hour: 'numeric' });
+const dayFormat = { month: 'short', day: 'numeric' } as const;
+const days = {
+  hour: new Intl.DateTimeFormat(locale, dayFormat),
+  day: new Intl.DateTimeFormat(locale, { ...dayFormat, timeZone: 'UTC' }),
+};
+const hours = new Intl.DateTimeFormat(locale, { ...dayFormat, hour: 'numeric' });
+const moments = {
+  hour: new Intl.DateTimeFormat(locale, { ...dayFormat, hour: 'numeric', minute: '2-digit' }),
+  day: days.day,
+};
 // Half an email is no mark of an axis.
 const wholeSteps = Array.from({ length: 9 }, (_, power) => [1, 2, 5].map((digit) => digit * 10 ** power)).flat();
 
 /**
- * Lines over time. `days` are instants in milliseconds, ascending. The drawing says nothing to a screen reader: put the figures
- * beside it as a table as well.
+ * Lines over time. `instants` are milliseconds, ascending, one for each `unit`. The drawing says nothing to a screen reader: put
+ * the figures beside it as a table as well.
  */
-export function Chart({ days, series, height = 240 }: { days: readonly number[]; series: Series[]; height?: number }) {
+export function Chart({
+  instants,
+  unit,
+  series,
+  height = 240,
+}: {
+  instants: readonly number[];
+  unit: Unit;
+  series: Series[];
+  height?: number;
+}) {
   const place = useRef<HTMLDivElement>(null);
-  const isByDay = days.length < 2 || (days[1] ?? 0) - (days[0] ?? 0) >= daySeconds * 1000;
   useEffect(() => {
-    const momentText = (at: number) => (isByDay ? day : hour).format(at);
+    const space = unit === 'day' ? 50 : 110;
     const element = place.current;
     if (element === null) return undefined;
     const style = getComputedStyle(element);
@@ -40,28 +57,41 @@ export function Chart({ days, series, height = 240 }: { days: readonly number[];
         width: element.clientWidth,
         height,
         series: [
-          { value: (_plot, at) => (at === null ? '' : momentText(at * 1000)) },
+          { value: (_plot, at) => (at === null ? '' : moments[unit].format(at * 1000)) },
           ...series.map(({ label, color: name }) => ({
             label,
             value: (_plot: Plot, figure: number | null) => (figure === null ? '' : count(figure)),
             stroke: color(name),
             width: 2,
-            points: { show: days.length < 3 },
+            points: { show: instants.length < 3 },
           })),
         ],
         axes: [
           {
             ...axis,
-            space: isByDay ? 50 : 110,
-            values: (_plot, instants, _axis, _space, step) =>
-              instants.map((at) => (step < daySeconds ? hour : day).format(at * 1000)),
+            splits: (drawn, _axis, from, to) =>
+              ticksOf([from * 1000, to * 1000], drawn.width / space, unit).map((at) => at / 1000),
+            values: (_plot, ticks) => {
+              const isByDay = ticks.every((at) => isMidnight(at * 1000, unit));
+              return ticks.map((at) => (isByDay ? days[unit] : hours).format(at * 1000));
+            },
           },
           { ...axis, size: 56, incrs: wholeSteps, values: (_plot, figures) => figures.map((figure) => count(figure)) },
         ],
-        scales: { y: { range: (_plot, _low, high) => [0, Math.max(1, high * 1.1)] } },
+        scales: {
+          x: {
+            range: (_plot, low, high) => {
+              // Of a single point uPlot makes a thousand days.
+              const last = Math.min(high * 1000, instants.at(-1) ?? 0);
+              const [from, to] = spanOf([low * 1000, last], unit);
+              return [from / 1000, to / 1000];
+            },
+          },
+          y: { range: (_plot, _low, high) => [0, Math.max(1, high * 1.1)] },
+        },
         cursor: { points: { size: 6 } },
       },
-      [days.map((day) => day / 1000), ...series.map(({ values }) => [...values])],
+      [instants.map((at) => at / 1000), ...series.map(({ values }) => [...values])],
       element,
     );
     const sizes = new ResizeObserver(() => plot.setSize({ width: element.clientWidth, height }));
@@ -70,6 +100,6 @@ export function Chart({ days, series, height = 240 }: { days: readonly number[];
       sizes.disconnect();
       plot.destroy();
     };
-  }, [days, series, height, isByDay]);
+  }, [instants, unit, series, height]);
   return <div ref={place} className="chart w-full overflow-hidden text-muted" aria-hidden />;
 }

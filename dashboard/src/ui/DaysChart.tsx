@@ -22,7 +22,7 @@ export function DaysChart<Key extends string>({
 }) {
   const drawn = useMemo(
     () => ({
-      days: days.map(({ date }) => Date.parse(date)),
+      instants: days.map(({ date }) => Date.parse(date)),
       series: lines.map(([key, name, color]) => ({ label: name, color, values: days.map((day) => day[key]) })),
     }),
     [days, lines],
@@ -31,7 +31,7 @@ export function DaysChart<Key extends string>({
   return (
     <>
       <Suspense fallback={<Loading />}>
-        <Chart {...drawn} />
+        <Chart {...drawn} unit="day" />
       </Suspense>
       <details>
         <summary>View as table</summary>

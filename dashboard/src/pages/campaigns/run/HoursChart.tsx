@@ -22,7 +22,7 @@ export function HoursChart({ hours }: { hours: Results['hours'] }) {
   const drawn = useMemo(() => {
     const whole = withoutGaps(hours, none);
     return {
-      days: whole.map(({ hour }) => Date.parse(hour)),
+      instants: whole.map(({ hour }) => Date.parse(hour)),
       series: lines.map(([key, label, color]) => ({ label, color, values: whole.map((each) => each[key]) })),
     };
   }, [hours]);
@@ -31,7 +31,7 @@ export function HoursChart({ hours }: { hours: Results['hours'] }) {
   return (
     <>
       <Suspense fallback={<Loading />}>
-        <Chart {...drawn} />
+        <Chart {...drawn} unit="hour" />
       </Suspense>
       <details>
         <summary>View as table</summary>
