@@ -91,7 +91,7 @@ export function CheckField({
     <div className="flex items-start gap-2">
       <input
         type="checkbox"
-        className="mt-0.5 size-4 shrink-0 accent-accent-solid"
+        className="mt-0.5 size-4 shrink-0"
         id={id}
         aria-describedby={hint ? `${id}-hint` : undefined}
         {...rest}

@@ -63,7 +63,7 @@ function Head({
     <div className={`flex items-center gap-3 ${grid}`}>
       <input
         type="checkbox"
-        className="size-4 accent-accent-solid"
+        className="size-4"
         aria-label="Select loaded contacts"
         checked={selection.count > 0}
         ref={(box) => {
@@ -102,7 +102,7 @@ function Row({ contact, columns, selection }: Shared & { contact: Contact }) {
     <div className={`grid grid-cols-[1.25rem_minmax(0,1fr)] gap-x-3 gap-y-1 ${grid}`}>
       <input
         type="checkbox"
-        className="mt-0.5 size-4 accent-accent-solid sm:mt-0"
+        className="mt-0.5 size-4 sm:mt-0"
         aria-label={`Select ${contact.email}`}
         checked={selection.has(contact.id)}
         // The click has the modifier keys, the change has not.

@@ -51,7 +51,7 @@ export function ScopeMatrix({
                       {scope ? (
                         <input
                           type="checkbox"
-                          className="size-4 accent-accent-solid"
+                          className="size-4"
                           aria-label={`${area.name}: ${columns[column]}`}
                           checked={value.includes(scope)}
                           onChange={() => toggle(scope)}
