@@ -2,7 +2,7 @@ import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { eventually } from '../../tools/local-stack/test/fakes.ts';
 import { aProject, type TestProject } from '../support/api.ts';
-import { accessibilityProblems } from '../support/browser.ts';
+import { accessibilityProblems, phone } from '../support/browser.ts';
 import { type DashboardWorld, dashboardWorld } from '../support/dashboard.ts';
 import { signInAs } from '../support/dashboard-owner.ts';
 import { aPerson, joins, type Person } from '../support/people.ts';
@@ -105,7 +105,15 @@ test('a forgotten password is replaced by the link of a mail', async () => {
     await heading(page, 'Password changed').waitFor();
     await page.getByRole('link', { name: 'Sign in' }).click();
     await heading(page, 'Sign in').waitFor();
+    for (const viewport of [{ width: 1280, height: 720 }, phone]) {
+      await page.setViewportSize(viewport);
+      const height = await page.evaluate<number>('document.documentElement.scrollHeight');
+      expect(height, `${viewport.width} pixels`).toBeLessThanOrEqual(viewport.height);
+    }
     await page.getByLabel('Email address').fill(person.email);
+    await page.getByLabel('Password').fill('tern');
+    await button(page, 'Sign in').click();
+    await page.getByRole('alert').getByText('The email address or the password is wrong.').waitFor();
     await page.getByLabel('Password').fill('a tern that came back from Ghana');
     await button(page, 'Sign in').click();
     await heading(page, 'Create a project').waitFor();

@@ -3,8 +3,8 @@ import { useState } from 'react';
 import { answer, api } from '../../api/client.ts';
 import { Button } from '../../ui/Button.tsx';
 import { TextField } from '../../ui/Field.tsx';
-import { Form } from '../../ui/Form.tsx';
-import { Problem } from '../../ui/States.tsx';
+import { Form, problemOf } from '../../ui/Form.tsx';
+import { Note, Problem } from '../../ui/States.tsx';
 import { EmailField } from './credentials.tsx';
 
 /** Address and password. */
@@ -17,7 +17,12 @@ export function SignInForm({ email: known = '', onSignedIn }: { email?: string; 
   });
   return (
     <Form onSubmit={() => signIn.mutate()}>
-      {signIn.error ? <Problem error={signIn.error} /> : null}
+      {/* A password too short to be anybody’s is a wrong one, whatever the rules for new ones are. */}
+      {problemOf(signIn.error, 'password') ? (
+        <Note tone="bad">The email address or the password is wrong.</Note>
+      ) : signIn.error ? (
+        <Problem error={signIn.error} />
+      ) : null}
       <EmailField value={email} onChange={setEmail} />
       <TextField
         label="Password"
