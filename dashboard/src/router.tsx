@@ -144,7 +144,7 @@ const pages = [
   page('/campaigns/$campaign', () => import('./pages/campaigns/CampaignPage.tsx'), 'CampaignPage'),
   page('/workflows', () => import('./pages/workflows/Workflows.tsx'), 'Workflows'),
   page('/workflows/$workflow', () => import('./pages/workflows/WorkflowPage.tsx'), 'WorkflowPage'),
-  page('/workflows/$workflow/executions', () => import('./pages/workflows/executions/Executions.tsx'), 'Executions'),
+  page('/workflows/$workflow/executions', () => import('./pages/workflows/executions/Executions.tsx'), 'Runs'),
   page(
     '/workflows/$workflow/executions/$execution',
     () => import('./pages/workflows/executions/ExecutionPage.tsx'),

@@ -40,8 +40,8 @@ test('a campaign goes to a canary first, shows its reports against the limits, a
       .or(page.getByRole('button', { name: 'Send campaign' }))
       .click();
     const dialog = page.getByRole('dialog');
-    await dialog.getByLabel('Send to a small part first').check();
-    await dialog.getByLabel('Canary recipients').fill('5');
+    await dialog.getByLabel('Send to a few contacts first').check();
+    await dialog.getByLabel('First recipients').fill('5');
     await dialog.getByLabel('Bounce limit (%)').fill('101');
     expect(await accessibilityProblems(page)).toEqual([]);
     await dialog.getByRole('button', { name: 'Send now' }).click();
@@ -53,13 +53,15 @@ test('a campaign goes to a canary first, shows its reports against the limits, a
     await dialog.getByRole('button', { name: 'Send now' }).click();
     await dialog.waitFor({ state: 'detached' });
 
-    const card = page.locator('[data-slot=card]', { has: page.getByRole('heading', { name: 'Canary', exact: true }) });
+    const card = page.locator('[data-slot=card]', {
+      has: page.getByRole('heading', { name: 'Send to a few first', exact: true }),
+    });
     await card.getByText('Everyone else waits until').waitFor();
     await card.getByText('5 of 5 recipients sent').waitFor();
     await card.getByText('limit 5%').waitFor();
     expect(await accessibilityProblems(page)).toEqual([]);
-    await button(page, 'End canary and continue').click();
-    await card.getByText('Ended by a member').waitFor();
+    await button(page, 'Continue to everyone else').click();
+    await card.getByText('Continued by a member').waitFor();
     await expect
       .poll(async () => (await world.api.call(project.secretKey, 'GET', `/campaigns/${id}`)).body.data)
       .toMatchObject({ status: 'SENT', sentCount: 30 });
@@ -96,11 +98,11 @@ test('whoever chooses a canary in a new project is told at how many bounces it i
         .getByRole('button', { name: 'Send now' })
         .or(page.getByRole('button', { name: 'Send campaign' }))
         .click();
-      await dialog.getByLabel('Send to a small part first').waitFor();
+      await dialog.getByLabel('Send to a few contacts first').waitFor();
     };
     await open();
     await expect.poll(() => dialog.getByText('This project is new').count()).toBe(0);
-    await dialog.getByLabel('Send to a small part first').check();
+    await dialog.getByLabel('Send to a few contacts first').check();
     await dialog.getByText(note).waitFor();
     expect(await accessibilityProblems(page)).toEqual([]);
 
@@ -109,9 +111,9 @@ test('whoever chooses a canary in a new project is told at how many bounces it i
     ]);
     await open();
     const read = page.waitForResponse((response) => response.url().includes('/deliverability'));
-    await dialog.getByLabel('Send to a small part first').check();
+    await dialog.getByLabel('Send to a few contacts first').check();
     await (await read).finished();
-    await dialog.getByLabel('Canary recipients').fill('5');
+    await dialog.getByLabel('First recipients').fill('5');
     await expect.poll(() => dialog.getByText('This project is new').count()).toBe(0);
   });
 });

@@ -121,6 +121,9 @@ test('somebody who left by their own link is subscribed again only with a reason
     await dialog.getByLabel('Reason').fill('Asked for it at the annual meeting');
     await confirm.click();
     await page.getByText('wiebke@wattenmeer.test is subscribed').waitFor();
+    await open(page, 'events');
+    await page.getByRole('cell', { name: 'Contact subscribed', exact: true }).waitFor();
+    await expect.poll(() => page.locator('main').textContent()).not.toContain('contact.subscribed');
   });
   const { events } = await own.done('GET', `/events/contact/${contactId}`);
   expect(events[0]).toMatchObject({
@@ -129,12 +132,40 @@ test('somebody who left by their own link is subscribed again only with a reason
   });
 });
 
+test('Checks say once what is wrong with two links, and go on saying it once while somebody types', async () => {
+  const link = '<a href="">Read more</a>';
+  const { id } = await own.done('POST', '/templates', {
+    name: 'Twice',
+    subject: 'Tides',
+    body: `<p>${link} ${link} <img src="https://wattenmeer.test/a.png"></p>`,
+    from: project.sender,
+    type: 'MARKETING',
+  });
+  await inDashboard(async (page) => {
+    await open(page, `templates/${id}`);
+    const checks = page.getByRole('region', { name: 'Checks' });
+    await checks.getByText('“Read more”').first().waitFor();
+    await expect.poll(() => checks.getByRole('listitem').count()).toBe(2);
+    await page.getByLabel('Subject', { exact: true }).press('End');
+    await page.getByLabel('Subject', { exact: true }).pressSequentially(' and terns');
+    await page.getByRole('region', { name: 'Preview' }).getByText('Tides and terns').waitFor();
+    expect(await checks.getByRole('listitem').count()).toBe(2);
+  });
+});
+
 test('subscribing all names how many and whom it concerns', async () => {
   await own.contact('nobody.yet@wattenmeer.test');
   const { total } = await own.done('GET', '/contacts?subscribed=false&limit=1');
   await inDashboard(async (page) => {
     await open(page, 'contacts');
-    await page.getByRole('checkbox', { name: 'Select loaded contacts' }).click();
+    const box = page.getByRole('checkbox', { name: 'Select loaded contacts' });
+    const look = () => box.evaluate((element) => getComputedStyle(element).appearance);
+    await box.click();
+    // It has the product's colors but where the system has some of its own.
+    expect(await look()).toBe('none');
+    await page.emulateMedia({ forcedColors: 'active' });
+    expect(await look()).toBe('auto');
+    await page.emulateMedia({ forcedColors: 'none' });
     const all = page.getByRole('button', { name: /^Select all/ });
     if (await all.isVisible()) await all.click();
     await page
@@ -180,7 +211,7 @@ test('what is wrong with a form is said in words and not as a path of JSON', asy
 test('while a campaign is sending its progress is the only count, and the audit waits for the end', async () => {
   const { data } = await own.done('POST', '/campaigns', {
     name: 'Slow tide',
-    subject: 'Tides',
+    subject: 'Tides, {{ firstName ?? "friends" }}',
     body: '<p>Hi</p>',
     from: project.sender,
     audienceType: 'ALL',
@@ -192,6 +223,12 @@ test('while a campaign is sending its progress is the only count, and the audit 
     await open(page, `campaigns/${data.id}`);
     await page.getByText('of 9 recipients processed').waitFor();
     await page.getByText('The audit runs when sending has finished.').waitFor();
+    await page.getByText('Tides, [first name]', { exact: true }).waitFor();
+    // No filter is to blame for rows that come with the next look at them.
+    await page.getByText('Recipients appear here as they are processed').waitFor();
+    await page.waitForResponse((response) => response.url().includes('/recipients?'));
+    await page.getByLabel('Status').selectOption('Failed');
+    await page.getByText('No recipients match this filter').waitFor();
   });
 });
 

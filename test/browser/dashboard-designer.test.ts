@@ -78,7 +78,7 @@ test('an automation with every step type is drawn, enabled, run for a contact an
     await page.getByText('No changes', { exact: true }).waitFor();
     expect(await accessibilityProblems(page)).toEqual([]);
 
-    await page.getByRole('link', { name: 'Executions', exact: true }).click();
+    await page.getByRole('link', { name: 'Runs', exact: true }).click();
     await press(page, 'Start for contact');
     await type(page, 'Search contacts', email);
     await page.getByRole('radio', { name: email }).check();
@@ -86,7 +86,7 @@ test('an automation with every step type is drawn, enabled, run for a contact an
     await page.getByRole('heading', { level: 1, name: email }).waitFor();
     await page.getByText('no order yet').first().waitFor();
     await stepOn(page, 'Has a paid plan').getByText('Completed: yes').waitFor();
-    await stepOn(page, 'Wait for an order').getByText('Completed: TIMEOUT').waitFor();
+    await stepOn(page, 'Wait for an order').getByText('Completed: timeout').waitFor();
     const link = await page.getByRole('link', { name: 'Open in Temporal' }).getAttribute('href');
     expect(link).toContain('/namespaces/default/workflows/automation%2F');
     expect(await accessibilityProblems(page)).toEqual([]);
@@ -237,7 +237,7 @@ test('what keeps an automation from being enabled is shown on the step it concer
     await press(page, 'Enable anyway');
     await page
       .getByRole('alert')
-      .getByText(/Event is required/)
+      .getByText(/Wait for what: Choose the event to wait for/)
       .first()
       .waitFor();
     await stepOn(page, 'Wait for what').getByText('1 problem').waitFor();

@@ -46,11 +46,11 @@ async function sendsWithACanary(page: Page, campaign: string): Promise<void> {
   await page.getByRole('navigation', { name: 'Steps' }).getByRole('link', { name: 'Send' }).click();
   await button(page, 'Send campaign').click();
   const dialog = page.getByRole('dialog');
-  await dialog.getByLabel('Send to a small part first').check();
-  await dialog.getByLabel('Canary recipients').fill('20');
+  await dialog.getByLabel('Send to a few contacts first').check();
+  await dialog.getByLabel('First recipients').fill('20');
   await dialog.getByLabel('Bounce limit (%)').fill('5');
   await dialog.getByRole('button', { name: 'Send now' }).click();
-  await card(page, 'Canary')
+  await card(page, 'Send to a few first')
     .getByText(/^Paused: \d+ of \d+ \(.*\) bounced, more than the limit of 5%\./)
     .waitFor();
   const { sentCount } = await statsOf(campaign);
@@ -147,9 +147,9 @@ async function waitsForTheProvider(page: Page): Promise<void> {
 async function retriesWhatFailed(page: Page, workflow: string): Promise<void> {
   await menu(page, 'Workflows');
   await page.getByRole('link', { name: 'Onboarding' }).click();
-  await page.getByRole('link', { name: 'Executions' }).first().click();
+  await page.getByRole('link', { name: 'Runs' }).first().click();
   await page.getByLabel('Status').selectOption('Failed');
-  await button(page, 'Retry failed executions').waitFor();
+  await button(page, 'Retry failed runs').waitFor();
   await menu(page, 'Settings');
   await page.getByRole('tab', { name: 'Billing' }).click();
   await page.getByText('Limit reached: sending stopped').waitFor();
@@ -159,10 +159,10 @@ async function retriesWhatFailed(page: Page, workflow: string): Promise<void> {
   await limits.getByRole('button', { name: 'Save limits' }).click();
   await page.getByText('Limits saved').waitFor();
   await page.goto(`${world.url}/app/${project.id}/workflows/${workflow}/executions?status=FAILED`);
-  await button(page, 'Retry failed executions').click();
+  await button(page, 'Retry failed runs').click();
   await page.getByRole('alertdialog').getByRole('button', { name: 'Retry', exact: true }).click();
-  await page.getByText('2 executions retried').waitFor();
-  await page.getByText('No executions match').waitFor();
+  await page.getByText('2 runs retried').waitFor();
+  await page.getByText('No runs match').waitFor();
   await expect
     .poll(async () => (await app.done('GET', `/workflows/${workflow}/executions?status=COMPLETED`)).total)
     .toBe(3);

@@ -195,11 +195,11 @@ test('Wednesday: a campaign takes the template, is counted, checked, sent to a c
     await goOn(page, 'send');
     await press(page, 'Send campaign');
     const dialog = page.getByRole('dialog', { name: 'Send to 6 contacts?' });
-    await dialog.getByLabel('Send to a small part first').check();
-    await dialog.getByLabel('Canary recipients').fill('2');
+    await dialog.getByLabel('Send to a few contacts first').check();
+    await dialog.getByLabel('First recipients').fill('2');
     await dialog.getByRole('button', { name: 'Send now' }).click();
     await page.getByText('2 of 2 recipients sent').waitFor();
-    await press(page, 'End canary and continue');
+    await press(page, 'Continue to everyone else');
     await page.getByText('Balanced: every recipient is accounted for.').waitFor();
     for (const [email] of visitors) expect(await lettersTo(email), email).toHaveLength(1);
   }));
@@ -319,7 +319,7 @@ test('Friday noon: a workflow is designed, tested with a contact, enabled, and a
     const event = { email: 'okke@wattenmeer.test', event: 'count.finished', data: { birds: 41 } };
     expect((await world.api.call(project.publicKey, 'POST', '/v1/track', event)).status).toBe(200);
 
-    await page.getByRole('link', { name: 'Executions', exact: true }).click();
+    await page.getByRole('link', { name: 'Runs', exact: true }).click();
     await page.getByRole('link', { name: 'okke@wattenmeer.test' }).click();
     await title(page, 'okke@wattenmeer.test');
     await stepOn(page, 'Comes often').getByText('Completed: yes').waitFor();

@@ -25,6 +25,7 @@ import { useState } from 'react';
 import { answer, api, selectProject } from '../api/client.ts';
 import { usePause } from '../ui/pause.ts';
 import { isAddress } from '../words/sentences.ts';
+import { subjectText } from '../words/subjects.ts';
 import { places } from './places.ts';
 import { myProjects, useSignOut } from './session.ts';
 import type { Opened } from './shortcuts.ts';
@@ -202,7 +203,7 @@ function useFound(project: string, wanted: string): { heading: string; entries: 
     {
       heading: 'Emails',
       entries: entries(
-        emails.map(({ id, to, subject }) => ({ id, name: `${subject} to ${to}` })),
+        emails.map(({ id, to, subject }) => ({ id, name: `${subjectText(subject)} to ${to}` })),
         Mail,
         (email) => navigate({ to: '/app/$project/emails/$email', params: { project, email } }),
       ),

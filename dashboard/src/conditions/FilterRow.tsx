@@ -1,6 +1,7 @@
 import { X } from 'lucide-react';
 import { useId } from 'react';
 import { Button } from '../ui/Button.tsx';
+import { eventText } from '../words/events.ts';
 import { withDataKey, withKind, withOperator } from './edits.ts';
 import {
   activityNames,
@@ -166,7 +167,7 @@ function NameField({
       />
       <datalist id={list}>
         {options.map((option) => (
-          <option key={option} value={option} />
+          <option key={option} value={option} label={isData ? undefined : eventText(option)} />
         ))}
       </datalist>
     </>

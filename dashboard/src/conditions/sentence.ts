@@ -1,3 +1,4 @@
+import { eventText } from '../words/events.ts';
 import { count, locale } from '../words/numbers.ts';
 import { usualActivity } from './grammar.ts';
 import { fieldOf, type Tree, type TreeFilter } from './tree.ts';
@@ -90,7 +91,7 @@ function filterClause(filter: TreeFilter, segments: SegmentNames): string {
       return `who ${happened(filter, did, didNot, never)}`;
     }
     case 'event': {
-      const event = quoted(name);
+      const event = quoted(eventText(name));
       return `who ${happened(filter, `triggered ${event}`, `did not trigger ${event}`, `never triggered ${event}`)}`;
     }
     case 'email':

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { addStep, withoutUntouched } from '../../../dashboard/src/pages/workflows/graph/add.ts';
 import {
   bodyOf,
   connectProblem,
@@ -250,4 +251,18 @@ test('steps are found by words of name, type and summary, from the top down', ()
   const [first, ...rest] = base.steps;
   const lower = first ? [{ ...first, position: { x: 0, y: 9 } }, ...rest] : rest;
   expect(findSteps(lower, '').map(({ id }) => id)).toEqual(['wait', 'mail', 'end', 'trigger']);
+});
+
+test('a new step has no problems until somebody begins to fill it in, or until it is saved', () => {
+  const { id, change } = addStep(base, 'WAIT_FOR_EVENT', null);
+  const graph = change(base);
+  const issues = [
+    { stepId: id, field: 'config.eventName', message: 'is required' },
+    { stepId: 'wait', field: 'config.amount', message: 'is required' },
+    { stepId: null, field: 'steps', message: 'must have at most 500 steps' },
+  ];
+  expect(withoutUntouched(issues, graph, base)).toEqual(issues.slice(1));
+  expect(withoutUntouched(issues, graph, graph)).toEqual(issues);
+  for (const touch of [{ name: 'Wait for an order' }, { config: { eventName: '' } }, { note: 'Ask sales' }])
+    expect(withoutUntouched(issues, withStep(graph, id, touch), base), JSON.stringify(touch)).toEqual(issues);
 });

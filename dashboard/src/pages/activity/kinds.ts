@@ -1,4 +1,6 @@
 import type { Tone } from '../../ui/Badge.tsx';
+import { eventText, segmentMove } from '../../words/events.ts';
+import { subjectText } from '../../words/subjects.ts';
 import { leftOut } from '../emails/email.ts';
 
 interface Kind {
@@ -46,20 +48,23 @@ const ends: Record<string, Kind> = {
 };
 
 // Events that the service records by itself and that no other kind covers.
-const serviceEvents: Record<string, Kind> = {
-  'contact.subscribed': { name: 'Subscribed', tone: 'good' },
-  'contact.unsubscribed': { name: 'Unsubscribed', tone: 'warn' },
-  'campaign.sent': { name: 'Campaign sent', tone: 'info' },
-  'campaign.paused': { name: 'Campaign paused', tone: 'warn' },
-  'campaign.cancelled': { name: 'Campaign canceled', tone: 'warn' },
-  'campaign.held': { name: 'Campaign on hold', tone: 'warn' },
-  'workflow.finished': { name: 'Workflow completed', tone: 'good' },
-  'workflow.failed': { name: 'Workflow failed', tone: 'bad' },
-  'import.finished': { name: 'Import finished', tone: 'info' },
-  'domain.verified': { name: 'Domain verified', tone: 'good' },
-  'domain.lost': { name: 'Domain records missing', tone: 'bad' },
+const serviceEvents: Record<string, Tone> = {
+  'contact.subscribed': 'good',
+  'contact.unsubscribed': 'warn',
+  'campaign.sent': 'info',
+  'campaign.paused': 'warn',
+  'campaign.cancelled': 'warn',
+  'campaign.held': 'warn',
+  'workflow.finished': 'good',
+  'workflow.failed': 'bad',
+  'import.finished': 'info',
+  'domain.verified': 'good',
+  'domain.lost': 'bad',
 };
-const segmentMoves: Record<string, Kind> = { entry: { name: 'Entered segment' }, exit: { name: 'Left segment' } };
+const segmentMoves: Record<'entry' | 'exit', Kind> = {
+  entry: { name: 'Entered segment' },
+  exit: { name: 'Left segment' },
+};
 
 /** How an activity is named and meant. A mail that was left out because the contact is unsubscribed has not failed. */
 export function kindOf({ type, metadata }: { type: string; metadata: Record<string, unknown> }): Kind {
@@ -70,7 +75,10 @@ export function kindOf({ type, metadata }: { type: string; metadata: Record<stri
 }
 
 function serviceKindOf(event: string): Kind | undefined {
-  return serviceEvents[event] ?? segmentMoves[/^segment\..+\.(entry|exit)$/.exec(event)?.[1] ?? ''];
+  const moved = segmentMove(event);
+  if (moved) return segmentMoves[moved.move];
+  const tone = serviceEvents[event];
+  return tone && { name: eventText(event), tone };
 }
 
 /** The mail that an activity is about; its id is part of the item's. */
@@ -94,7 +102,11 @@ const texts = ['eventName', 'subject', 'error', 'campaignName', 'workflowName', 
 export function subjectOf(metadata: Record<string, unknown>): string {
   const event = String(metadata.eventName);
   if (serviceKindOf(event) !== undefined) return aboutEvent(event, metadata.eventData);
-  const all = texts.map((key) => metadata[key]).filter((value) => typeof value === 'string' && value !== '');
+  const all = texts.flatMap((key) => {
+    const value = metadata[key];
+    if (typeof value !== 'string' || value === '') return [];
+    return [key === 'eventName' ? eventText(value) : subjectText(value)];
+  });
   // A campaign is often called as its subject.
   const said = [...new Set(all)];
   const rule = metadata.suppressedBy;
@@ -110,12 +122,12 @@ const causes: Record<string, string> = {
 };
 
 function aboutEvent(event: string, data: unknown): string {
-  const segment = /^segment\.(.+)\.(?:entry|exit)$/.exec(event)?.[1];
-  if (segment !== undefined) return segment;
+  const moved = segmentMove(event);
+  if (moved) return moved.segment;
   const said = typeof data === 'object' && data !== null ? (data as Record<string, unknown>) : {};
   return names
     .map((name) => said[name])
     .filter((value): value is string => typeof value === 'string' && value !== '')
-    .map((value) => causes[value] ?? value)
+    .map((value) => causes[value] ?? subjectText(value))
     .join(' · ');
 }

@@ -70,7 +70,12 @@ export function CampaignRun({ campaign, above }: { campaign: Campaign; above: Re
           )}
         </Shown>
         <Audit campaign={id} recipients={campaign.totalRecipients} isSending={isSending} />
-        <Ledger campaign={id} isSending={isSending} hasVersions={campaign.contentVersion > 1} />
+        <Ledger
+          campaign={id}
+          recipients={campaign.totalRecipients}
+          isSending={isSending}
+          hasVersions={campaign.contentVersion > 1}
+        />
       </div>
       <RunDialogs
         asked={asked}

@@ -25,13 +25,21 @@ const verdicts = {
 
 type Row = Required<components['schemas']['CampaignRecipient']>;
 
+/** Says why no recipients are listed: no filter is to blame where none is set. */
+function emptyTitle(verdict: string, recipients: number): string {
+  if (verdict !== '') return 'No recipients match this filter';
+  return recipients > 0 ? 'Recipients appear here as they are processed' : 'No recipients';
+}
+
 /** Lists the outcome of every recipient, one row each. */
 export function Ledger({
   campaign,
+  recipients,
   isSending,
   hasVersions,
 }: {
   campaign: string;
+  recipients: number;
   isSending: boolean;
   /** Whether its content was revised, so that recipients differ in what they got. */
   hasVersions: boolean;
@@ -48,6 +56,12 @@ export function Ledger({
           signal,
         }),
       ),
+    // Rows follow the figures above. A list that somebody has scrolled stays as they read it.
+    refetchInterval: ({ state: { data } }) =>
+      (isSending || (recipients > 0 && verdict === '' && data?.pages[0]?.data.length === 0)) &&
+      (data?.pages.length ?? 0) < 2
+        ? 3_000
+        : false,
   });
   const download = useMutation({
     mutationFn: () =>
@@ -75,32 +89,37 @@ export function Ledger({
         // Lists by verdict; those by type have other rows and are not asked for here.
         rowsOf={(page) => page.data as Row[]}
         rowKey={({ emailId }) => emailId}
-        empty={<Empty title="No recipients match this filter" />}
+        empty={<Empty title={emptyTitle(verdict, recipients)} />}
       >
-        {(row) => (
-          <div className="flex flex-wrap items-center gap-x-3 gap-y-1 @2xl:grid @2xl:grid-cols-[minmax(0,2fr)_7rem_minmax(0,2fr)_9rem_auto_auto]">
-            <Link className="break" to="/app/$project/contacts/$contact" params={{ project, contact: row.contactId }}>
-              <Address>{row.email}</Address>
-            </Link>
-            {'verdict' in row ? <Badge tone={verdicts[row.verdict].tone}>{verdicts[row.verdict].name}</Badge> : null}
-            <span className="break muted">
-              {row.reason}
-              {hasVersions && row.version !== null ? <Badge>{`Version ${row.version}`}</Badge> : null}
-            </span>
-            <span className="muted">
-              <Timestamp at={row.occurredAt} />
-            </span>
-            <Link
-              to="/app/$project/emails/$email"
-              params={{ project, email: row.emailId }}
-              aria-label={`View email to ${row.email}`}
-            >
-              View email
-            </Link>
-            <WhyButton contact={row.contactId} about={{ campaignId: campaign }} row={row.email} />
-          </div>
-        )}
+        {(row) => <Recipient row={row} campaign={campaign} hasVersions={hasVersions} />}
       </EndlessRows>
     </Card>
+  );
+}
+
+function Recipient({ row, campaign, hasVersions }: { row: Row; campaign: string; hasVersions: boolean }) {
+  const project = useProjectId();
+  return (
+    <div className="flex flex-wrap items-center gap-x-3 gap-y-1 @2xl:grid @2xl:grid-cols-[minmax(0,2fr)_7rem_minmax(0,2fr)_9rem_auto_auto]">
+      <Link className="break" to="/app/$project/contacts/$contact" params={{ project, contact: row.contactId }}>
+        <Address>{row.email}</Address>
+      </Link>
+      {'verdict' in row ? <Badge tone={verdicts[row.verdict].tone}>{verdicts[row.verdict].name}</Badge> : null}
+      <span className="break muted">
+        {row.reason}
+        {hasVersions && row.version !== null ? <Badge>{`Version ${row.version}`}</Badge> : null}
+      </span>
+      <span className="muted">
+        <Timestamp at={row.occurredAt} />
+      </span>
+      <Link
+        to="/app/$project/emails/$email"
+        params={{ project, email: row.emailId }}
+        aria-label={`View email to ${row.email}`}
+      >
+        View email
+      </Link>
+      <WhyButton contact={row.contactId} about={{ campaignId: campaign }} row={row.email} />
+    </div>
   );
 }

@@ -8,6 +8,7 @@ import { Form } from '../../ui/Form.tsx';
 import { Problem } from '../../ui/States.tsx';
 import { toast } from '../../ui/toasts.tsx';
 import { counted } from '../../words/numbers.ts';
+import { subjectText } from '../../words/subjects.ts';
 import { localText, zone } from '../../words/times.ts';
 import type { Campaign } from './campaign.ts';
 import { CanaryFields, canaryOf, usualCanary } from './canary/CanaryFields.tsx';
@@ -71,7 +72,7 @@ export function SendDialog({
           />
         ) : null}
         {campaign.canary ? (
-          <p className="muted">This campaign has a canary, which stays as it is.</p>
+          <p className="muted">This campaign goes to a few contacts first, as it was set.</p>
         ) : (
           <CanaryFields form={canary} audience={recipients} onChange={setCanary} />
         )}
@@ -99,7 +100,7 @@ function WhatLeaves({ campaign }: { campaign: Campaign }) {
       ) : campaign.segment ? (
         `, to the segment ${campaign.segment.name}`
       ) : null}
-      . Subject: <strong dir="auto">{campaign.subject}</strong>
+      . Subject: <strong dir="auto">{subjectText(campaign.subject)}</strong>
     </p>
   );
 }

@@ -8,7 +8,8 @@ import { counted, rate } from '../../words/numbers.ts';
 type Deliverability = components['schemas']['Deliverability'];
 type Limit = Deliverability['limits'][number];
 
-const levels: Record<Limit['level'], { name: string; tone: Tone }> = {
+/** How the levels of limits are named and meant. */
+export const levels: Record<Limit['level'], { name: string; tone: Tone }> = {
   healthy: { name: 'Healthy', tone: 'good' },
   warning: { name: 'High', tone: 'warn' },
   critical: { name: 'Too high', tone: 'bad' },

@@ -14,7 +14,17 @@ import { counted } from '../../words/numbers.ts';
 import { WhyButton } from '../explain/Why.tsx';
 import { Content } from './Content.tsx';
 import { Details, Headers, TextPart } from './EmailParts.tsx';
-import { clickedLinks, type Email, isQueued, isResendable, isUnderWay, stateOf, whyOf, withName } from './email.ts';
+import {
+  clickedLinks,
+  type Email,
+  isQueued,
+  isResendable,
+  isUnderWay,
+  stateOf,
+  subjectOf,
+  whyOf,
+  withName,
+} from './email.ts';
 import { type QueueChange, QueuedDialog } from './QueuedDialog.tsx';
 import { ResendDialog } from './ResendDialog.tsx';
 import { Timeline } from './Timeline.tsx';
@@ -55,7 +65,7 @@ function OneEmail({ email }: { email: Email }) {
   ];
   return (
     <Page
-      title={email.subject || 'No subject'}
+      title={subjectOf(email) || 'No subject'}
       above={
         <Link to="/app/$project/emails" params={{ project }}>
           Emails

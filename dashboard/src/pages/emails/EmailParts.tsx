@@ -2,7 +2,7 @@ import { Link } from '@tanstack/react-router';
 import { useProjectId } from '../../app/address.ts';
 import { Badge } from '../../ui/Badge.tsx';
 import { Fact } from '../../ui/Fact.tsx';
-import { type Email, sources, withName } from './email.ts';
+import { type Email, sources, subjectOf, withName } from './email.ts';
 
 /** Where an email came from, and by what it is found elsewhere. */
 export function Details({ email }: { email: Email }) {
@@ -91,7 +91,7 @@ export function Headers({ email }: { email: Email }) {
     ['From', withName(email.sender ?? { email: email.from, name: email.fromName })],
     ['To', email.to],
     ['Reply-To', email.replyTo],
-    ['Subject', email.subject],
+    ['Subject', subjectOf(email)],
     ['Message-ID', email.messageId],
     ...Object.entries(email.headers ?? {}),
   ];

@@ -5,7 +5,7 @@ import { Address } from '../../ui/Address.tsx';
 import { Badge } from '../../ui/Badge.tsx';
 import { Timestamp } from '../../ui/Timestamp.tsx';
 import { WhyButton } from '../explain/Why.tsx';
-import { type EmailSummary, sources, stateOf } from './email.ts';
+import { type EmailSummary, sources, stateOf, subjectOf } from './email.ts';
 
 /** A mail in a list: to whom or, where it was received, from whom, what, and what became of it. */
 export function EmailRow({ email, children }: { email: EmailSummary; children?: ReactNode }) {
@@ -29,7 +29,7 @@ export function EmailRow({ email, children }: { email: EmailSummary; children?: 
         )}
       </Link>
       <span className="break max-sm:basis-full" dir="auto">
-        {email.subject || <span className="muted">No subject</span>}
+        {subjectOf(email) || <span className="muted">No subject</span>}
       </span>
       {children ? (
         <>

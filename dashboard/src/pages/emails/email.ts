@@ -1,5 +1,6 @@
 import type { components } from '../../api/schema.d.ts';
 import type { Tone } from '../../ui/Badge.tsx';
+import { subjectText } from '../../words/subjects.ts';
 
 export type Email = components['schemas']['Email'];
 export type EmailSummary = components['schemas']['EmailSummary'];
@@ -49,6 +50,11 @@ export function stateOf({ status, errorCode, scheduledFor, heldUntil }: EmailSum
   if (status === 'FAILED' && errorCode === 'submission_unknown') return { name: 'Unconfirmed', tone: 'warn' };
   if (status === 'FAILED' && leftOut.has(errorCode)) return { name: 'Skipped', tone: 'warn' };
   return statuses[status];
+}
+
+/** The subject of a mail; that of a received one is its sender's, whatever it looks like. */
+export function subjectOf({ subject, source }: Pick<EmailSummary, 'subject' | 'source'>): string {
+  return source === 'INBOUND' ? subject : subjectText(subject);
 }
 
 /** Why a mail was or was not sent, in a sentence. */

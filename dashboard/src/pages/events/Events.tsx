@@ -13,6 +13,7 @@ import { Empty, Note, Shown } from '../../ui/States.tsx';
 import { Table } from '../../ui/Table.tsx';
 import { Timestamp } from '../../ui/Timestamp.tsx';
 import { toast } from '../../ui/toasts.tsx';
+import { eventText } from '../../words/events.ts';
 import { count, counted } from '../../words/numbers.ts';
 
 const most = 100;
@@ -36,7 +37,7 @@ export function Events() {
           name="name"
           label="Event"
           all="All events"
-          choices={(stats.data ?? []).map((each) => [each.name, `${each.name} (${count(each.count)})`])}
+          choices={(stats.data ?? []).map((each) => [each.name, `${eventText(each.name)} (${count(each.count)})`])}
         />
       </div>
       <div className="stack">
@@ -55,7 +56,7 @@ export function Events() {
                   rows={events}
                   rowKey={({ id }) => id}
                   columns={[
-                    { key: 'name', title: 'Event', cell: (event) => <code>{event.name}</code> },
+                    { key: 'name', title: 'Event', cell: (event) => <span dir="auto">{eventText(event.name)}</span> },
                     {
                       key: 'who',
                       title: 'Contact',
@@ -104,7 +105,7 @@ function Usage({ project, name, onDeleted }: { project: string; name: string; on
     await queries.invalidateQueries({ queryKey: ['events', project] });
   };
   return (
-    <Card title={<code>{name}</code>}>
+    <Card title={eventText(name)}>
       <Shown query={usage}>
         {(result) => (
           <div className="stack">
@@ -127,7 +128,7 @@ function Usage({ project, name, onDeleted }: { project: string; name: string; on
             )}
             {asking ? (
               <ConfirmDialog
-                title={`Delete all “${name}” events?`}
+                title={`Delete all “${eventText(name)}” events?`}
                 action={`Delete ${counted(result.totalCount, 'event')}`}
                 onConfirm={remove}
                 onClose={() => setAsking(false)}

@@ -6,6 +6,8 @@ import { useKnownVariables } from './variables.ts';
 export function MailChecks({ source, document }: { source: string; document: EmailDocument | null }) {
   const variables = useKnownVariables();
   const findings = [...checkEmail(source, variables), ...(document ? checkDocument(document) : [])];
+  // Two links may have the same problem, and both checks find an image without alt text. It is said once.
+  const messages = [...new Set(findings.map(({ message }) => message))];
   const kilobytes = (size: number) => `${Math.ceil(size / 1024)} kB`;
   return (
     <section aria-label="Checks">
@@ -13,12 +15,12 @@ export function MailChecks({ source, document }: { source: string; document: Ema
       <p className="muted">
         {kilobytes(new TextEncoder().encode(source).length)} of HTML. Gmail clips emails after {kilobytes(gmailClip)}.
       </p>
-      {findings.length === 0 ? (
+      {messages.length === 0 ? (
         <Note tone="good">Links, images and variables look fine.</Note>
       ) : (
         <ul className="stack">
-          {findings.map(({ kind, message }) => (
-            <li key={`${kind} ${message}`}>
+          {messages.map((message) => (
+            <li key={message}>
               <Note tone="warn">{message}</Note>
             </li>
           ))}

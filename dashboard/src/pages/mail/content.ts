@@ -18,7 +18,7 @@ export interface MailContent {
 export const mailTypes: Record<MailContent['type'], string> = {
   MARKETING: 'Marketing: subscribed contacts only, with an unsubscribe footer',
   TRANSACTIONAL: 'Transactional: all contacts, without a footer',
-  HEADLESS: 'Headless: subscribed contacts only, with your own footer',
+  HEADLESS: 'Own footer: subscribed contacts only, with the footer you write',
 };
 
 /** Labels of the parts of a message. */

@@ -7,8 +7,9 @@ import { buttonClass } from '../../ui/Button.tsx';
 import { Page } from '../../ui/Page.tsx';
 import { Empty } from '../../ui/States.tsx';
 import { Timestamp } from '../../ui/Timestamp.tsx';
+import { subjectText } from '../../words/subjects.ts';
 
-const typeNames = { MARKETING: 'Marketing', TRANSACTIONAL: 'Transactional', HEADLESS: 'Headless' };
+const typeNames = { MARKETING: 'Marketing', TRANSACTIONAL: 'Transactional', HEADLESS: 'Own footer' };
 
 /** Messages that are used again: by workflows and by calls of the API. */
 export function Templates() {
@@ -49,7 +50,7 @@ export function Templates() {
               </Link>
             ),
           },
-          { key: 'subject', title: 'Subject', cell: ({ subject }) => <span dir="auto">{subject}</span> },
+          { key: 'subject', title: 'Subject', cell: ({ subject }) => <span dir="auto">{subjectText(subject)}</span> },
           { key: 'type', title: 'Type', cell: ({ type }) => typeNames[type] },
           { key: 'changed', title: 'Updated', cell: ({ updatedAt }) => <Timestamp at={updatedAt} /> },
         ]}

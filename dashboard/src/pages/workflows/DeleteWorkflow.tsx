@@ -32,8 +32,8 @@ export function DeleteWorkflow({
       onClose={onClose}
     >
       {name} is deleted with its {counted(steps, 'step')} and{' '}
-      {executions === undefined ? 'its execution history' : `the history of ${counted(executions, 'execution')}`}.
-      Emails it sent are kept. Workflows with running executions can’t be deleted: cancel those first.
+      {executions === undefined ? 'the history of its runs' : `the history of ${counted(executions, 'run')}`}. Emails it
+      sent are kept. Workflows with contacts in them can’t be deleted: cancel their runs first.
     </ConfirmDialog>
   );
 }

@@ -8,6 +8,7 @@ import { Button } from '../../ui/Button.tsx';
 import { Dialog } from '../../ui/Dialog.tsx';
 import { CheckField, TextField } from '../../ui/Field.tsx';
 import { Problem } from '../../ui/States.tsx';
+import { eventText } from '../../words/events.ts';
 
 /** Asks for the name and the event of a new automation, and opens its designer. */
 export function NewWorkflow({ onClose }: { onClose: () => void }) {
@@ -90,7 +91,7 @@ export function EventField({
       />
       <datalist id="event-names">
         {names.data?.eventNames.map((name) => (
-          <option key={name} value={name} />
+          <option key={name} value={name} label={eventText(name)} />
         ))}
       </datalist>
     </>

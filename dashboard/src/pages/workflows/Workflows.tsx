@@ -106,7 +106,7 @@ function columnsOf(project: string, actions: (workflow: ListedWorkflow) => React
     { key: 'steps', title: 'Steps', number: true, cell: ({ _count }) => count(_count.steps) },
     {
       key: 'executions',
-      title: 'Executions',
+      title: 'Runs',
       number: true,
       cell: ({ id, _count }) => (
         <Link to="/app/$project/workflows/$workflow/executions" params={{ project, workflow: id }}>

@@ -2,6 +2,7 @@ import type { QueryClient } from '@tanstack/react-query';
 import { answer, api } from '../../api/client.ts';
 import type { components, paths } from '../../api/schema.d.ts';
 import type { Tone } from '../../ui/Badge.tsx';
+import { eventText } from '../../words/events.ts';
 import { bodyOf, type Graph } from './graph/draft.ts';
 
 type Reply<Path extends keyof paths> = paths[Path] extends {
@@ -23,7 +24,7 @@ export type Version = Reply<'/workflows/{id}/versions/{version}'>;
 export type PutGraph = components['schemas']['ReplaceWorkflowGraphRequest'];
 export type StepExecution = Execution['stepExecutions'][number];
 
-/** How the states of an execution are named and meant. */
+/** How the states of a run are named and meant. */
 export const executionStates: Record<Execution['status'], { name: string; tone?: Tone }> = {
   RUNNING: { name: 'Running', tone: 'info' },
   WAITING: { name: 'Waiting', tone: 'info' },
@@ -77,7 +78,7 @@ export function editorName(by: Workflow['editedBy']): string {
 
 /** Describes the trigger of an automation in words. */
 export function startedBy({ triggerType, triggerConfig }: Pick<Workflow, 'triggerType' | 'triggerConfig'>): string {
-  if (triggerType === 'EVENT') return `Event ${String(triggerConfig?.eventName ?? '')}`;
+  if (triggerType === 'EVENT') return `Event: ${eventText(String(triggerConfig?.eventName ?? ''))}`;
   if (triggerType === 'SCHEDULE') return `Schedule ${String(triggerConfig?.schedule ?? '')}`;
   return 'Manual';
 }

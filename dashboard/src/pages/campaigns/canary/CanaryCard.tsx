@@ -23,7 +23,7 @@ export function CanaryCard({ campaign, onChange }: { campaign: Campaign; onChang
   const proceed = useMutation({
     mutationFn: () => answer(api.POST('/campaigns/{id}/canary/continue', { params: { path: { id } } })),
     onSuccess: async () => {
-      toast('Canary ended: sending continues');
+      toast('Sending continues to everyone else');
       await onChange();
     },
   });
@@ -31,7 +31,7 @@ export function CanaryCard({ campaign, onChange }: { campaign: Campaign; onChang
   const { counts, state, minDelivered, recipients } = canary;
   const isOpen = status === 'SENDING' && (state === 'SENDING' || state === 'HOLDING') && canary.releasedAt === null;
   return (
-    <Card title="Canary">
+    <Card title="Send to a few first">
       <div className="stack">
         <Standing canary={canary} status={status} />
         {state === 'WAITING' ? null : (
@@ -63,7 +63,7 @@ export function CanaryCard({ campaign, onChange }: { campaign: Campaign; onChang
         {isOpen && !pausedAt ? (
           <div>
             <Button busy={proceed.isPending} onClick={() => proceed.mutate()}>
-              End canary and continue
+              Continue to everyone else
             </Button>
           </div>
         ) : null}
@@ -79,12 +79,12 @@ function Standing({ canary, status }: { canary: Canary; status: Campaign['status
   if (state === 'PASSED')
     return (
       <p>
-        {releasedAt === null ? 'Passed' : 'Ended by a member'} <Timestamp at={releasedAt ?? endedAt} />. Sending
+        {releasedAt === null ? 'Passed' : 'Continued by a member'} <Timestamp at={releasedAt ?? endedAt} />. Sending
         continued to everyone else.
       </p>
     );
-  if (status === 'CANCELLED') return <p>The campaign was stopped during its canary.</p>;
-  if (releasedAt !== null) return <p>Ended by a member. Everyone else follows now.</p>;
+  if (status === 'CANCELLED') return <p>The campaign was stopped before it went to everyone else.</p>;
+  if (releasedAt !== null) return <p>Continued by a member. Everyone else follows now.</p>;
   if (state === 'HOLDING')
     return (
       <p>

@@ -59,20 +59,20 @@ export function CanaryFields({
 }) {
   return (
     <fieldset className="field">
-      <legend>Canary</legend>
+      <legend>Send to a few first</legend>
       <label className="row">
         <input
           type="checkbox"
           checked={form.isOn}
           onChange={(event) => onChange({ ...form, isOn: event.target.checked })}
         />{' '}
-        Send to a small part first, and pause if reports are bad
+        Send to a few contacts first, and pause if reports are bad
       </label>
       {form.isOn ? <NewProjectLimits /> : null}
       {form.isOn ? (
         <div className="grid gap-3 sm:grid-cols-2">
           <TextField
-            label="Canary recipients"
+            label="First recipients"
             type="number"
             required
             min={1}
@@ -124,7 +124,7 @@ function NewProjectLimits() {
   return (
     <Note tone="warn">
       This project is new: {counted(bounces, 'bounce')} or {counted(complaints, 'complaint')} within 24 hours disable
-      it, even if the canary’s limits hold. Then nothing more is sent. Choose a small canary to stop sooner.
+      it, even if the limits below hold. Then nothing more is sent. Choose fewer first recipients to stop sooner.
     </Note>
   );
 }

@@ -3,6 +3,7 @@ import { Figure } from '../../../ui/Figure.tsx';
 import { Card } from '../../../ui/Page.tsx';
 import { Timestamp } from '../../../ui/Timestamp.tsx';
 import { count, counted, rate } from '../../../words/numbers.ts';
+import { subjectText } from '../../../words/subjects.ts';
 import type { Campaign } from '../campaign.ts';
 
 /** Counts and rates of a campaign. */
@@ -45,14 +46,14 @@ export function Progress({ campaign, stats, isSending }: { campaign: Campaign; s
           <dt>From</dt>
           <dd>{campaign.from}</dd>
           <dt>Subject</dt>
-          <dd dir="auto">{campaign.subject}</dd>
+          <dd dir="auto">{subjectText(campaign.subject)}</dd>
           {stats.versions.length > 1 ? (
             <>
               <dt>Versions</dt>
               <dd>
                 {stats.versions.map(({ version, subject, sentCount, replacedAt }) => (
                   <div key={version}>
-                    Version {version}: {count(sentCount)} sent, <bdi>{subject}</bdi>
+                    Version {version}: {count(sentCount)} sent, <bdi>{subjectText(subject)}</bdi>
                     {replacedAt ? (
                       <>
                         , replaced <Timestamp at={replacedAt} />

@@ -4,6 +4,7 @@ import { useProjectId } from '../../../app/address.ts';
 import { Empty, Shown } from '../../../ui/States.tsx';
 import { Table } from '../../../ui/Table.tsx';
 import { Timestamp } from '../../../ui/Timestamp.tsx';
+import { eventText } from '../../../words/events.ts';
 import { count } from '../../../words/numbers.ts';
 
 const most = 200;
@@ -30,7 +31,7 @@ export function ContactEvents({ contact }: { contact: string }) {
               rows={found}
               rowKey={({ id }) => id}
               columns={[
-                { key: 'name', title: 'Event', cell: ({ name }) => <span dir="auto">{name}</span> },
+                { key: 'name', title: 'Event', cell: ({ name }) => <span dir="auto">{eventText(name)}</span> },
                 { key: 'at', title: 'When', cell: ({ createdAt }) => <Timestamp at={createdAt} /> },
                 { key: 'data', title: 'Data', cell: ({ data }) => (data ? <code>{JSON.stringify(data)}</code> : '–') },
               ]}

@@ -36,7 +36,8 @@ export function actionText(action: string): string {
     .replaceAll(/[._]/g, ' ')
     .replace(/^api\b/, 'API')
     .replace(/^mcp\b/, 'AI plan')
-    .replace(/\bcancelled\b/, 'canceled');
+    .replace(/\bcancelled\b/, 'canceled')
+    .replace(/\bcanary ended\b/, 'continued to everyone else');
   return words.charAt(0).toUpperCase() + words.slice(1);
 }
 

@@ -26,13 +26,13 @@ import { DesignerToolbar } from './Toolbar.tsx';
 export function Designer({ workflow }: { workflow: Workflow }) {
   const project = useProjectId();
   const editing = useEditing(workflow);
-  const { issues, error: unchecked, isChecking } = useCheck(workflow, editing);
   const { selection, select, isPanelOpen, setPanelOpen } = useSelection();
   const [dialog, setDialog] = useState<OpenDialog>(null);
   const [days, setDays] = useState(0);
   const people = useQuery({ ...peopleQuery(project, workflow.id, days), placeholderData: keepPreviousData });
   const publishes = workflow.enabled || (people.data?.active ?? 0) > 0;
-  const { save, isSaving, refused, setRefused } = useSaving(editing, publishes, () => setDialog('publish'));
+  const { save, isSaving, isTried, refused, setRefused } = useSaving(editing, publishes, () => setDialog('publish'));
+  const { issues, error: unchecked, isChecking } = useCheck(workflow, editing, isTried);
   // An edit kept by the browser is there when the page is opened again.
   const unsaved = useUnsaved(!editing.isKept);
   const edits = editsOf(editing, selection, select, () => setDialog('step'));
@@ -135,7 +135,9 @@ function useSelection() {
 function useSaving(editing: Editing, publishes: boolean, onPublish: () => void) {
   const [isSaving, setSaving] = useState(false);
   const [refused, setRefused] = useState<unknown>(null);
+  const [isTried, setTried] = useState(false);
   const save = async () => {
+    setTried(true);
     if (publishes) {
       onPublish();
       return;
@@ -144,7 +146,7 @@ function useSaving(editing: Editing, publishes: boolean, onPublish: () => void) 
     await editing.publish(null).then(() => setRefused(null), setRefused);
     setSaving(false);
   };
-  return { save, isSaving, refused, setRefused };
+  return { save, isSaving, isTried, refused, setRefused };
 }
 
 /** The graph as it is drawn: with its problems, and how many contacts are where. */

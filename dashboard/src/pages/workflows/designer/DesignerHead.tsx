@@ -55,7 +55,7 @@ export function DesignerActions({
         to="/app/$project/workflows/$workflow/executions"
         params={{ project, workflow: workflow.id }}
       >
-        Executions
+        Runs
       </Link>
       <Button onClick={onTest}>Test</Button>
       <Menu

@@ -3,6 +3,8 @@ import { useEffect } from 'react';
 import { ApiError } from '../../../api/client.ts';
 import { useProjectId } from '../../../app/address.ts';
 import { usePause } from '../../../ui/pause.ts';
+import { firstOfEach } from '../../../words/sentences.ts';
+import { withoutUntouched } from '../graph/add.ts';
 import { type Graph, hasBrokenBody } from '../graph/draft.ts';
 import { type Issue, putGraph, type Workflow, workflowKey } from '../workflow.ts';
 import type { Editing } from './editing.ts';
@@ -15,8 +17,11 @@ export interface Check {
   isChecking: boolean;
 }
 
-/** Checks the edited graph by a dry run of its publishing after each pause of the typing. */
-export function useCheck(workflow: Workflow, { graph, revision, changes }: Editing): Check {
+/**
+ * Checks the edited graph by a dry run of its publishing after each pause of the typing. Steps that nobody has begun to fill in
+ * have problems once it `isTried` to publish.
+ */
+export function useCheck(workflow: Workflow, { graph, revision, changes }: Editing, isTried: boolean): Check {
   const project = useProjectId();
   const queries = useQueryClient();
   const settled = usePause(graph, 500);
@@ -43,8 +48,9 @@ export function useCheck(workflow: Workflow, { graph, revision, changes }: Editi
   const typed = graph.steps
     .filter(hasBrokenBody)
     .map(({ id }) => ({ stepId: id, field: 'config.body', message: 'Enter valid JSON.' }));
+  const issues = firstOfEach([...typed, ...(changes === 0 ? workflow.issues : (check.data ?? []))]);
   return {
-    issues: [...(changes === 0 ? workflow.issues : (check.data ?? [])), ...typed],
+    issues: isTried ? issues : withoutUntouched(issues, graph, workflow),
     error: changes === 0 || isStale ? null : check.error,
     isChecking: changes > 0 && (check.isFetching || settled !== graph),
   };

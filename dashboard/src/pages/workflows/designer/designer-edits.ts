@@ -1,6 +1,7 @@
 import { sizeProblem } from '@fernpost/workflow-graph';
 import { toast } from '../../../ui/toasts.tsx';
 import { counted } from '../../../words/numbers.ts';
+import { fieldSentence } from '../../../words/sentences.ts';
 import type { CanvasEdits } from '../canvas/Canvas.tsx';
 import { type Selection, selectedSteps, selectionOf } from '../canvas/selection.ts';
 import { type Added, addStep, insertStep } from '../graph/add.ts';
@@ -83,7 +84,7 @@ function copyingOf(
   const ids = selectedSteps(selection);
   const paste = (copied: Graph) => {
     const problem = pasteProblem(graph, copied);
-    if (problem !== null) return toast(`${problem}.`, 'warn');
+    if (problem !== null) return toast(fieldSentence({ field: '', message: problem }), 'warn');
     const { ids: added, change } = pasteInto(graph, copied);
     edit(change);
     select(selectionOf(added));

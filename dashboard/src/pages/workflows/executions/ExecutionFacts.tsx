@@ -1,5 +1,6 @@
 import { Card } from '../../../ui/Page.tsx';
 import { Timestamp } from '../../../ui/Timestamp.tsx';
+import { eventText } from '../../../words/events.ts';
 import { type Execution, isActive, type Version } from '../workflow.ts';
 
 /** Where an execution is, since when, and by which version. */
@@ -30,7 +31,7 @@ export function ExecutionFacts({ execution, version }: { execution: Execution; v
           <>
             <dt>Waiting for</dt>
             <dd>
-              {waitingFor}
+              {eventText(waitingFor)}
               {waitingUntil ? (
                 <>
                   , until <Timestamp at={waitingUntil} after />

@@ -129,7 +129,7 @@ function Above({ workflow: { id, name } }: Pick<Execution, 'workflow'>) {
       </Link>
       {' / '}
       <Link to="/app/$project/workflows/$workflow/executions" params={{ project, workflow: id }}>
-        Executions
+        Runs
       </Link>
     </>
   );
@@ -154,18 +154,18 @@ function Actions({ execution }: { execution: Execution }) {
       </a>
       {isActive(execution) ? (
         <Button variant="danger" onClick={() => setCancelling(true)}>
-          Cancel execution
+          Cancel run
         </Button>
       ) : null}
       {execution.status === 'FAILED' && execution.workflow.enabled ? (
         <Button variant="primary" onClick={() => setRetrying(true)}>
-          Retry execution
+          Retry run
         </Button>
       ) : null}
       {isRetrying ? (
         <RetryDialog
           workflow={execution.workflow}
-          title={`Retry the execution for ${execution.contact.email}?`}
+          title={`Retry the run for ${execution.contact.email}?`}
           executionIds={[execution.id]}
           onClose={() => setRetrying(false)}
         />
@@ -181,8 +181,8 @@ function CancelDialog({ execution, onClose }: { execution: Execution; onClose: (
   const { contact, workflow } = execution;
   return (
     <ConfirmDialog
-      title={`Cancel the execution for ${contact.email}?`}
-      action="Cancel execution"
+      title={`Cancel the run for ${contact.email}?`}
+      action="Cancel run"
       wayOut="Keep running"
       onConfirm={async () => {
         const path = { id: workflow.id, executionId: execution.id };

@@ -32,7 +32,7 @@ export function ExecutionSteps({
           </Button>
         </p>
       ) : null}
-      {shown.length === 0 ? <p>This execution hasn’t reached this step.</p> : null}
+      {shown.length === 0 ? <p>This run hasn’t reached this step.</p> : null}
       <ol className="stack">
         {shown.map((each) => (
           <li key={each.id}>

@@ -22,7 +22,7 @@ import { RetryDialog } from './RetryDialog.tsx';
 import { StartDialog } from './StartDialog.tsx';
 
 /** Everybody who is or was in an automation. */
-export function Executions() {
+export function Runs() {
   const project = useProjectId();
   const { workflow: id = '' } = useParams({ strict: false });
   const workflow = useQuery(workflowQuery(project, id));
@@ -51,7 +51,7 @@ function List({ workflow }: { workflow: Workflow }) {
   const failed = status === 'FAILED' ? (executions.data?.total ?? 0) : 0;
   return (
     <Page
-      title={`Executions of ${name}`}
+      title={`Runs of ${name}`}
       above={
         <>
           <Link to="/app/$project/workflows" params={{ project }}>
@@ -63,13 +63,13 @@ function List({ workflow }: { workflow: Workflow }) {
           </Link>
         </>
       }
-      about="Each execution is one contact’s path through the workflow."
+      about="Each run is one contact’s path through the workflow."
       actions={
         <>
           <AskWhy about={{ workflowId: id }} />
-          {failed > 0 && enabled ? <Button onClick={() => setDialog('retry')}>Retry failed executions</Button> : null}
+          {failed > 0 && enabled ? <Button onClick={() => setDialog('retry')}>Retry failed runs</Button> : null}
           <Button variant="danger" disabled={active === 0} onClick={() => setDialog('cancel')}>
-            Cancel all executions
+            Cancel all runs
           </Button>
           <Button variant="primary" disabled={!enabled} onClick={() => setDialog('start')}>
             Start for contact
@@ -81,7 +81,7 @@ function List({ workflow }: { workflow: Workflow }) {
       <Shown query={executions}>
         {(found) =>
           found.total === 0 ? (
-            <Empty title={isFiltered ? 'No executions match' : 'No executions yet'}>
+            <Empty title={isFiltered ? 'No runs match' : 'No runs yet'}>
               {isFiltered
                 ? undefined
                 : enabled
@@ -100,7 +100,7 @@ function List({ workflow }: { workflow: Workflow }) {
       {dialog === 'retry' ? (
         <RetryDialog
           workflow={workflow}
-          title={`Retry ${counted(failed, 'failed execution')}?`}
+          title={`Retry ${counted(failed, 'failed run')}?`}
           onClose={() => setDialog(null)}
         />
       ) : null}
@@ -147,7 +147,7 @@ function ExecutionTable({ workflow, rows }: { workflow: string; rows: readonly E
   const project = useProjectId();
   return (
     <Table
-      label="Executions"
+      label="Runs"
       rows={rows}
       rowKey={({ id: execution }) => execution}
       columns={[
@@ -199,14 +199,14 @@ function CancelAll({ workflow, active, onClose }: { workflow: Workflow; active: 
   const { id, name, enabled } = workflow;
   return (
     <ConfirmDialog
-      title={`Cancel all executions of ${name}?`}
-      action={`Cancel ${counted(active, 'execution')}`}
+      title={`Cancel all runs of ${name}?`}
+      action={`Cancel ${counted(active, 'run')}`}
       wayOut="Keep running"
       onConfirm={async () => {
         const { cancelled } = await answer(
           api.POST('/workflows/{id}/executions/cancel-all', { params: { path: { id } } }),
         );
-        toast(`${counted(cancelled, 'execution')} canceled`);
+        toast(`${counted(cancelled, 'run')} canceled`);
         await refreshWorkflows(queries, project);
       }}
       onClose={onClose}

@@ -32,7 +32,7 @@ export function RetryDialog({
           api.POST('/workflows/{id}/executions/retry', { params: { path: { id: workflow.id } }, body }),
         );
         const left = skipped > 0 ? `, ${skipped} skipped: the contact is in the workflow again` : '';
-        toast(`${counted(retried, 'execution')} retried${left}${more ? '. There are more: retry again' : ''}`);
+        toast(`${counted(retried, 'run')} retried${left}${more ? '. There are more: retry again' : ''}`);
         await refreshWorkflows(queries, project);
       }}
       onClose={onClose}

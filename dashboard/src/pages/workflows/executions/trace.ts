@@ -150,7 +150,8 @@ function traced(shown: ShownStep, runs: readonly StepExecution[], outcomes: Read
   const run = runs[index];
   if (run === undefined) return shown;
   const { name, tone } = outcomes.get(run.id) ?? outcomeOf(run);
-  const detail = run.output?.branch ?? run.output?.waitOutcome ?? run.output?.skipped ?? run.output?.statusCode;
+  const { branch, waitOutcome, skipped, statusCode } = run.output ?? {};
+  const detail = branch ?? (waitOutcome && String(waitOutcome).toLowerCase()) ?? skipped ?? statusCode;
   return {
     ...shown,
     trace: `${index + 1}. ${name}${detail === undefined ? '' : `: ${String(detail)}`}`,

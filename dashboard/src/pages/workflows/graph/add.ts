@@ -1,3 +1,4 @@
+import { sameJson } from '@fernpost/workflow-graph';
 import { type DraftStep, type Graph, newName, withNewStep, withStepBetween, withWay } from './draft.ts';
 import { type Addable, addable, openWays, stepNames, stepSize } from './graph.ts';
 
@@ -10,6 +11,24 @@ function newStep({ steps }: Graph, type: Addable, position: DraftStep['position'
   let name = stepNames[type];
   for (let n = 2; taken.has(name); n += 1) name = `${stepNames[type]} ${n}`;
   return { id: newName(), type, name, position, config, templateId: null };
+}
+
+// Whether a step is as it was added.
+function isUntouched({ type, name, config, templateId, note, bodyText }: DraftStep): boolean {
+  const added = addable.find((each) => each.type === type);
+  const isNamedSo = name.replace(/ \d+$/, '') === stepNames[type];
+  return isNamedSo && sameJson(config, added?.config) && !templateId && !note && !bodyText;
+}
+
+/** The problems of a graph without those of new steps that nobody has begun to fill in, which are no mistakes yet. */
+export function withoutUntouched<Issue extends { stepId: string | null }>(
+  issues: readonly Issue[],
+  { steps }: Graph,
+  saved: { steps: readonly { id: string }[] },
+): Issue[] {
+  const known = new Set(saved.steps.map(({ id }) => id));
+  const untouched = new Set(steps.filter((step) => !known.has(step.id) && isUntouched(step)).map(({ id }) => id));
+  return issues.filter(({ stepId }) => stepId === null || !untouched.has(stepId));
 }
 
 /** The graph with a new step, and the ID of that step. */

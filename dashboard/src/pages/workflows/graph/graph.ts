@@ -1,4 +1,5 @@
 import { branchNames, reachableFrom } from '@fernpost/workflow-graph';
+import { eventText } from '../../../words/events.ts';
 import type { PathCounts, Step, StepType, Transition } from './shapes.ts';
 
 /** The size of a step on the canvas, in pixels of the graph; its height is that of its usual content. */
@@ -69,7 +70,7 @@ export function waysOut({ type, config }: Pick<Step, 'type' | 'config'>): WayOut
       return [
         { key: 'EVENT', label: 'event', branch: null, waitOutcome: 'EVENT' },
         { key: 'TIMEOUT', label: 'timeout', branch: null, waitOutcome: 'TIMEOUT' },
-        { ...single, label: 'either' },
+        { ...single, label: 'in both cases' },
       ];
     default:
       return [single];
@@ -126,7 +127,7 @@ export function summary({ type, config, template }: Pick<Step, 'type' | 'config'
   const text = (value: unknown) => (value === undefined || value === null ? '' : String(value));
   switch (type) {
     case 'TRIGGER':
-      return config.eventName ? `On ${text(config.eventName)}` : 'On a schedule or manually';
+      return config.eventName ? `On ${eventText(text(config.eventName))}` : 'On a schedule or manually';
     case 'SEND_EMAIL': {
       const recipient = config.recipient as { type?: string; customEmail?: string } | undefined;
       const to = recipient?.type === 'CUSTOM' ? ` to ${text(recipient.customEmail)}` : '';
@@ -136,7 +137,7 @@ export function summary({ type, config, template }: Pick<Step, 'type' | 'config'
       if (!config.amount) return 'No time set';
       return `${text(config.amount)} ${Number(config.amount) === 1 ? text(config.unit).replace(/s$/, '') : text(config.unit)}`;
     case 'WAIT_FOR_EVENT':
-      return `${text(config.eventName) || 'No event set'}${config.timeout ? `, at most ${duration(Number(config.timeout))}` : ''}`;
+      return `${eventText(text(config.eventName)) || 'No event set'}${config.timeout ? `, at most ${duration(Number(config.timeout))}` : ''}`;
     case 'CONDITION':
       return config.mode === 'multi'
         ? `${text(config.field)}: ${branchesOf(config).length} branches`

@@ -1,4 +1,5 @@
 import { Note } from '../../../ui/States.tsx';
+import { fieldSentence, firstOfEach } from '../../../words/sentences.ts';
 import type { Editing } from '../designer/editing.ts';
 import { putGraph } from '../workflow.ts';
 
@@ -29,20 +30,23 @@ export function dryRunQuery(
   };
 }
 
-interface Issue {
-  field: string;
-  message: string;
-}
-
 /** Shows the problems of an edit; `title` says what to do about them. */
-export function Issues({ tone, title, issues }: { tone: 'bad' | 'warn'; title: string; issues: readonly Issue[] }) {
+export function Issues({
+  tone,
+  title,
+  issues,
+}: {
+  tone: 'bad' | 'warn';
+  title: string;
+  issues: PublishPreview['issues'];
+}) {
   return (
     <Note tone={tone}>
       <p>{title}</p>
       <ul>
-        {issues.map(({ field, message }) => (
-          <li key={`${field} ${message}`} className="break">
-            {message}
+        {firstOfEach(issues).map(({ stepId, field, message }) => (
+          <li key={`${stepId} ${field} ${message}`} className="break">
+            {fieldSentence({ field, message })}
           </li>
         ))}
       </ul>

@@ -2,6 +2,7 @@ import { longestNote, longestStepName } from '@fernpost/workflow-graph';
 import { Button } from '../../../ui/Button.tsx';
 import { SelectField, TextArea, TextField } from '../../../ui/Field.tsx';
 import { Note } from '../../../ui/States.tsx';
+import { stepSentence } from '../../../words/sentences.ts';
 import type { Editing } from '../designer/editing.ts';
 import { connectProblem, type DraftStep, type Graph, withStep, withWay } from '../graph/draft.ts';
 import { stepNames, summary, wayKey, waysOut } from '../graph/graph.ts';
@@ -25,8 +26,10 @@ export function StepPanel({
   onPeople: () => void;
 }) {
   const conflict = editing.conflicts.find(({ stepId }) => stepId === step.id);
-  const problemOf = (field: string) =>
-    issues.find((issue) => issue.field === `config.${field}` || issue.field === field)?.message;
+  const problemOf = (field: string) => {
+    const problem = issues.find((issue) => issue.field === `config.${field}` || issue.field === field);
+    return problem && stepSentence(problem);
+  };
   const change = (part: Partial<DraftStep>) =>
     editing.edit((graph) => withStep(graph, step.id, part), `step ${step.id}`);
   return (
@@ -39,7 +42,7 @@ export function StepPanel({
         <Note tone="warn">
           <ul>
             {issues.map(({ field, message }) => (
-              <li key={`${field} ${message}`}>{message}</li>
+              <li key={`${field} ${message}`}>{stepSentence({ field, message })}</li>
             ))}
           </ul>
         </Note>

@@ -3,6 +3,7 @@ import type { components } from '../../../api/schema.d.ts';
 import { Badge, type Tone } from '../../../ui/Badge.tsx';
 import { Note } from '../../../ui/States.tsx';
 import { Timestamp } from '../../../ui/Timestamp.tsx';
+import { eventText } from '../../../words/events.ts';
 import { StepIcon } from '../canvas/StepIcon.tsx';
 
 /** Shows what would happen to a contact, as returned by the API. */
@@ -58,9 +59,10 @@ const endings: Record<TestRun['end'], (reason: string) => string> = {
 function Deed({ step: { type, outcome, output, error } }: { step: TestedStep }): ReactNode {
   if (error !== null) return `${error}.`;
   const text = (key: string) => String(output[key] ?? '');
+  const event = eventText(text('eventName'));
   switch (type) {
     case 'TRIGGER':
-      return output.eventName === null ? 'The workflow starts.' : `Starts with the event ${text('eventName')}.`;
+      return output.eventName === null ? 'The workflow starts.' : `Starts with the event ${event}.`;
     case 'SEND_EMAIL': {
       if (outcome === 'SKIPPED') return 'Sends nothing: the contact is unsubscribed.';
       const missing = Array.isArray(output.missing) ? ` No value for ${output.missing.join(', ')}.` : '';
@@ -73,10 +75,10 @@ function Deed({ step: { type, outcome, output, error } }: { step: TestedStep }):
         </>
       );
     case 'WAIT_FOR_EVENT':
-      if (outcome === 'WAITING') return `Waits for ${text('eventName')}.`;
+      if (outcome === 'WAITING') return `Waits for the event ${event}.`;
       return output.waitOutcome === 'EVENT'
-        ? `Continues with the event ${text('eventName')}.`
-        : `Times out without the event ${text('eventName')}.`;
+        ? `Continues with the event ${event}.`
+        : `Times out without the event ${event}.`;
     case 'CONDITION':
       return `${text('field')} is ${JSON.stringify(output.actualValue)}: takes the path ${text('branch')}.`;
     case 'WEBHOOK':

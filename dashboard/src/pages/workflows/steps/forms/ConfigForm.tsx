@@ -17,7 +17,7 @@ function ExitForm(form: Form) {
   return (
     <TextField
       label="Reason"
-      hint="Shown on executions that end here."
+      hint="Shown on runs that end here."
       maxLength={200}
       value={text(form.draft.config.reason)}
       problem={form.problemOf('reason')}

@@ -52,7 +52,7 @@ export function WebhookForm(form: Form) {
       />
       <TextArea
         label="Body (JSON)"
-        hint="Leave empty to send the contact, workflow, execution and event."
+        hint="Leave empty to send the contact, workflow, run and event."
         spellCheck={false}
         dir="ltr"
         value={bodyText}
@@ -60,7 +60,7 @@ export function WebhookForm(form: Form) {
         onChange={(event) => write(event.target.value)}
       />
       <CheckField
-        label="Fail the execution if the request fails"
+        label="Fail the run if the request fails"
         checked={config.failOnError === true}
         onChange={(event) => set(form, { failOnError: event.target.checked ? true : undefined })}
       />
