@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import { NativeConnection, Worker } from '@temporalio/worker';
 import { pino } from 'pino';
-import { installTemporalRuntime } from '../../src/main/temporal/temporal-runtime.ts';
+import { installTemporalRuntime } from '../../src/main/worker/temporal-workers.ts';
 import { openStore } from '../../src/store/orm.ts';
 
 // The worker of the floor: polls as ours does, and its activity is one short transaction.

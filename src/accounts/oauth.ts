@@ -1,4 +1,4 @@
-import { CodeChallengeMethod, generateCodeVerifier, generateState, OAuth2Client } from 'arctic';
+import type { OAuth2Client } from 'arctic';
 import * as v from 'valibot';
 import type { Config } from '../lib/config/config.ts';
 import { normalizeEmail } from '../lib/validation/email-address.ts';
@@ -87,22 +87,25 @@ const factsOf: Record<OAuthName, OAuthFacts> = {
 };
 
 /** The providers whose client id and secret are set. Tests give other endpoints. */
-export function createOAuthProviders(
+export async function createOAuthProviders(
   settings: OAuthSettings,
   endpoints: Partial<Record<OAuthName, OAuthEndpoints>> = {},
-): OAuthProviders {
-  const provider = (name: OAuthName, client: string | null, secret: string | null) => {
+): Promise<OAuthProviders> {
+  const provider = async (name: OAuthName, client: string | null, secret: string | null) => {
     if (client === null || secret === null) return {};
-    const oauth = new OAuth2Client(client, secret, `${settings.API_URI}/oauth/${name}/callback`);
-    return { [name]: oauthProvider(oauth, endpoints[name] ?? publicEndpoints[name], factsOf[name]) };
+    // Loaded only where it is used: it has a module for each provider there is.
+    const arctic = await import('arctic');
+    const oauth = new arctic.OAuth2Client(client, secret, `${settings.API_URI}/oauth/${name}/callback`);
+    return { [name]: oauthProvider(arctic, oauth, endpoints[name] ?? publicEndpoints[name], factsOf[name]) };
   };
   return {
-    ...provider('github', settings.GITHUB_OAUTH_CLIENT, settings.GITHUB_OAUTH_SECRET),
-    ...provider('google', settings.GOOGLE_OAUTH_CLIENT, settings.GOOGLE_OAUTH_SECRET),
+    ...(await provider('github', settings.GITHUB_OAUTH_CLIENT, settings.GITHUB_OAUTH_SECRET)),
+    ...(await provider('google', settings.GOOGLE_OAUTH_CLIENT, settings.GOOGLE_OAUTH_SECRET)),
   };
 }
 
 function oauthProvider(
+  { CodeChallengeMethod, generateCodeVerifier, generateState }: typeof import('arctic'),
   client: OAuth2Client,
   { authorize, token, identity }: OAuthEndpoints,
   { accountType, scopes, read }: OAuthFacts,

@@ -9,7 +9,7 @@ import { openStore } from '../store/orm.ts';
 import { DatabaseAddressError } from '../store/postgres/connection.ts';
 import { newerSchema, ReleaseRunsError } from '../store/readiness.ts';
 import { withOwnQueues } from './setup/outside.ts';
-import { temporalSettings } from './temporal/temporal-runtime.ts';
+import { temporalSettings } from './temporal/temporal-server.ts';
 
 const waitMs = 60_000;
 

@@ -1,7 +1,7 @@
+import { readdirSync } from 'node:fs';
 import { applicationPrefix, databaseNames } from '@fernpost/earlier-name';
 import type { ClientBase } from 'pg';
 import { type DatabaseFunction, databaseFunctions } from '../../migrations/functions.ts';
-import { migrations } from '../../migrations/index.ts';
 import { missingFunctions } from './functions.ts';
 import type { Database } from './sql.ts';
 
@@ -80,7 +80,7 @@ export async function databaseProblem(sql: Database, newerIsFine: boolean): Prom
   const applied = await sql.rows<{ name: string }>('select name from mikro_orm_migrations order by name');
   const problem = schemaProblem(
     applied.map(({ name }) => name),
-    migrations.map(({ name }) => name),
+    migrationNames(),
     newerIsFine,
   );
   if (problem !== null) return problem;
@@ -89,6 +89,18 @@ export async function databaseProblem(sql: Database, newerIsFine: boolean): Prom
     return `the functions are older than this release: ${missing} is not installed. Run npm run migrate`;
   if (server.readOnly) return 'the server is read-only: DATABASE_URL must name the primary, not a standby';
   return null;
+}
+
+const migrationsFolder = new URL('../../migrations/', import.meta.url);
+let names: string[] | undefined;
+
+/** Names of the migrations of this release, which are those of their files: loading all of them takes time at each start. */
+export function migrationNames(): readonly string[] {
+  names ??= readdirSync(migrationsFolder)
+    .filter((file) => /^Migration\d+_\w+\.ts$/.test(file))
+    .map((file) => file.slice(0, -'.ts'.length))
+    .toSorted();
+  return names;
 }
 
 /** Compares the names of migrations that were applied with those of this release. */

@@ -4,7 +4,7 @@ import { Client } from 'pg';
 import { expect, inject, test } from 'vitest';
 import { migrations } from '../../migrations/index.ts';
 import { migrateDatabase } from '../../src/store/migrate.ts';
-import { schemaProblem } from '../../src/store/readiness.ts';
+import { migrationNames, schemaProblem } from '../../src/store/readiness.ts';
 import { testDatabase } from '../support/database.ts';
 
 class Broken extends Migration {
@@ -156,6 +156,7 @@ test('changes of contacts that a key with limits has made get its limits, and ot
 });
 
 test('a schema is compared by the names of its migrations', () => {
+  expect(migrationNames()).toEqual(migrations.map(({ name }) => name));
   const known = ['a', 'b', 'c'];
   expect(schemaProblem(known, known, false)).toBeNull();
   expect(schemaProblem([], known, false)).toContain('a and 2 more are not applied');

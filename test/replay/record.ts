@@ -11,7 +11,7 @@ import { fileURLToPath } from 'node:url';
 import { dynamicConfig, findTemporalCli, openTerminal } from '@fernpost/local-stack';
 import { TestWorkflowEnvironment } from '@temporalio/testing';
 import { pino } from 'pino';
-import { installTemporalRuntime } from '../../src/main/temporal/temporal-runtime.ts';
+import { installTemporalRuntime } from '../../src/main/worker/temporal-workers.ts';
 import { openTemporal } from '../../temporal/connection.ts';
 import { prepareNamespace } from '../../temporal/setup.ts';
 import { automationCases } from './cases/automation.ts';

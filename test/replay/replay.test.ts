@@ -17,7 +17,7 @@ import { bundleWorkflowCode, type ReplayResult, Worker } from '@temporalio/worke
 import { DeterminismViolationError } from '@temporalio/workflow';
 import { pino } from 'pino';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { installTemporalRuntime } from '../../src/main/temporal/temporal-runtime.ts';
+import { installTemporalRuntime } from '../../src/main/worker/temporal-workers.ts';
 import { type WorkflowBundle, workflowBundle } from '../../src/main/worker/workflow-bundle.ts';
 import * as workflows from '../../workflows/index.ts';
 import { type SavedHistory, savedHistories } from './histories.ts';

@@ -5,7 +5,7 @@ import { createPostmarkMailer } from '../../src/domains/providers/postmark/postm
 import { createSmtpMailer } from '../../src/domains/providers/smtp/smtp.ts';
 import { createJournal } from '../../src/mail/providers/journal.ts';
 import { entities } from '../../src/main/setup/database-settings.ts';
-import { installTemporalRuntime } from '../../src/main/temporal/temporal-runtime.ts';
+import { installTemporalRuntime } from '../../src/main/worker/temporal-workers.ts';
 import { workflowBundle } from '../../src/main/worker/workflow-bundle.ts';
 import { openStore } from '../../src/store/orm.ts';
 import { taskQueue } from '../../temporal/commands.ts';

@@ -1,6 +1,6 @@
 import { pino } from 'pino';
 import { entities } from '../../src/main/setup/database-settings.ts';
-import { installTemporalRuntime } from '../../src/main/temporal/temporal-runtime.ts';
+import { installTemporalRuntime } from '../../src/main/worker/temporal-workers.ts';
 import { workflowBundle } from '../../src/main/worker/workflow-bundle.ts';
 import { openStore } from '../../src/store/orm.ts';
 import type { Database } from '../../src/store/sql.ts';

@@ -1,6 +1,6 @@
 import { freePorts } from '@fernpost/local-stack';
 import { pino } from 'pino';
-import { installTemporalRuntime } from '../../src/main/temporal/temporal-runtime.ts';
+import { installTemporalRuntime } from '../../src/main/worker/temporal-workers.ts';
 
 // A process has one runtime of the SDK, and the first file that asks decides whether it gathers figures. Files that share a process
 // must not depend on who came first.

@@ -3,7 +3,7 @@ import type { Client } from '@temporalio/client';
 import { NativeConnection, Worker } from '@temporalio/worker';
 import { pino } from 'pino';
 import { inject } from 'vitest';
-import { installTemporalRuntime } from '../../src/main/temporal/temporal-runtime.ts';
+import { installTemporalRuntime } from '../../src/main/worker/temporal-workers.ts';
 import { workflowBundle } from '../../src/main/worker/workflow-bundle.ts';
 import { type CallOutcome, performCommand } from '../../src/store/outbox/calls.ts';
 import { type Command, type QueueKind, taskQueue, workflowQueues } from '../../temporal/commands.ts';

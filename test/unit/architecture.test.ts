@@ -2,10 +2,10 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
 import { cycles } from '../support/architecture/cycles.ts';
-import { runtimeImports, type Sources } from '../support/architecture/imports.ts';
+import { packageOf, runtimeImports, type Sources } from '../support/architecture/imports.ts';
 import { functionsOf, longFunctions } from '../support/architecture/lengths.ts';
 import { type Manifest, packageProblems } from '../support/architecture/packages.ts';
-import { order, packageFolder } from '../support/architecture/rooms.ts';
+import { order, packageEntry, packageFolder } from '../support/architecture/rooms.ts';
 import { brokenRules } from '../support/architecture/rules.ts';
 import { readSources } from '../support/architecture/sources.ts';
 
@@ -74,6 +74,15 @@ describe('the project', () => {
     ]);
   });
 
+  test('starts a process without the packages that only others need', () => {
+    const loaded = (name: string) => loadedBy(`src/main/${name}.ts`, sources);
+    const [api, smtp, worker] = [loaded('api'), loaded('smtp'), loaded('worker')];
+    expect([api.has('koa'), smtp.has('smtp-server'), worker.has('@temporalio/worker')]).toEqual([true, true, true]);
+    for (const packages of [api, smtp]) expect(packages).not.toContain('@temporalio/worker');
+    for (const packages of [api, smtp, worker]) expect(packages).not.toContain('@mikro-orm/migrations');
+    expect([api.has('arctic'), api.has('smtp-server')]).toEqual([false, false]);
+  });
+
   test('has no function above 80 lines', () => {
     expect(longFunctions(root, 80)).toEqual([]);
   });
@@ -127,6 +136,24 @@ describe('the length of a function', () => {
     ]);
   });
 });
+
+/** The packages that are loaded with a file: what it imports, and what that imports, but nothing that waits for an `import()`. */
+function loadedBy(entry: string, sources: Sources): Set<string> {
+  const packages = new Set<string>();
+  const files = new Set([entry]);
+  // A Set grows while it is walked, so this follows imports of imports.
+  for (const from of files) {
+    for (const { specifier, isLater, file = packageEntry(specifier) } of runtimeImports(
+      from,
+      sources.get(from) ?? '',
+    )) {
+      if (isLater) continue;
+      if (file !== undefined) files.add(file);
+      else packages.add(packageOf(specifier) ?? specifier);
+    }
+  }
+  return packages;
+}
 
 /** Files that import the given specifiers for their effect; a line of code is taken as it is. */
 function project(files: Record<string, string[]>): Sources {

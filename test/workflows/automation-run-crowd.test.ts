@@ -5,7 +5,7 @@ import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { recoverableRuns } from '../../src/automations/runtime/recovery.ts';
 import { recoverableCampaigns } from '../../src/campaigns/lifecycle/recovery.ts';
-import { installTemporalRuntime } from '../../src/main/temporal/temporal-runtime.ts';
+import { installTemporalRuntime } from '../../src/main/worker/temporal-workers.ts';
 import { isOpen } from '../../src/store/outbox/calls.ts';
 import type { OutboxTicket } from '../../src/store/outbox/queries.ts';
 import { createRecovery } from '../../src/store/outbox/recovery.ts';

@@ -1,7 +1,6 @@
 import * as v from 'valibot';
 import { route } from '../../http/route.ts';
-import { listClients } from './clients.ts';
-import { SmtpClientBody } from './server.ts';
+import { listClients, SmtpClientBody } from './clients.ts';
 
 /** Routes for the last activity of programs that send by SMTP. */
 export const smtpRoutes = [

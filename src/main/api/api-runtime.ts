@@ -35,7 +35,7 @@ import {
 } from '../setup/database-settings.ts';
 import { type MetricsServer, openHealth, serveMetrics } from '../setup/metrics-server.ts';
 import { outsideOf, revivers, withOwnQueues } from '../setup/outside.ts';
-import { keepTemporalPrepared, temporalSettings } from '../temporal/temporal-runtime.ts';
+import { keepTemporalPrepared, temporalSettings } from '../temporal/temporal-server.ts';
 import { createImageStore } from './config-route.ts';
 import { routes } from './routes.ts';
 
@@ -90,7 +90,7 @@ export async function startApi(settings: Config, log: Logger, overrides: ApiOver
   const app: App = {
     ...(await outsideOf(config, log, store.db, overrides.mailer)),
     clock,
-    oauth: createOAuthProviders(config, overrides.oauth),
+    oauth: await createOAuthProviders(config, overrides.oauth),
     sns: createSnsClient(overrides.getFromAmazon),
     resolver: overrides.resolver ?? cachedResolver(dnsResolver({ servers: config.DNS_SERVERS })),
     images: await createImageStore(config),

@@ -5,7 +5,7 @@ import { type Clock, within } from '../../lib/time.ts';
 import { openSidePool, type Store } from '../../store/orm.ts';
 import { databaseProblem } from '../../store/readiness.ts';
 import { type Database, sql } from '../../store/sql.ts';
-import type { SdkMetricsUrl } from '../temporal/temporal-runtime.ts';
+import type { SdkMetricsUrl } from '../worker/temporal-workers.ts';
 import { sideDatabase } from './database-settings.ts';
 
 interface State {

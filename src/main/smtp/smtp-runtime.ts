@@ -20,7 +20,7 @@ import { entities, measurePool, requestDatabase, sessionUrl } from '../setup/dat
 import { createMailer } from '../setup/mail.ts';
 import { type MetricsServer, serveMetrics } from '../setup/metrics-server.ts';
 import { withOwnQueues } from '../setup/outside.ts';
-import { temporalSettings } from '../temporal/temporal-runtime.ts';
+import { temporalSettings } from '../temporal/temporal-server.ts';
 
 /** The metrics of a process for SMTP submission. */
 export interface SmtpMetrics extends SmtpCounting {

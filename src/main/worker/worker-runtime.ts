@@ -33,8 +33,8 @@ import {
 } from '../setup/database-settings.ts';
 import { type MetricsServer, sdkMetrics, serveMetrics } from '../setup/metrics-server.ts';
 import { outsideOf, revivers, withOwnQueues } from '../setup/outside.ts';
-import { installTemporalRuntime, keepTemporalPrepared, temporalSettings } from '../temporal/temporal-runtime.ts';
-import { runTemporalWorkers, type TemporalWorkers } from './temporal-workers.ts';
+import { keepTemporalPrepared, temporalSettings } from '../temporal/temporal-server.ts';
+import { installTemporalRuntime, runTemporalWorkers, type TemporalWorkers } from './temporal-workers.ts';
 import { createWorkerMetrics, logActivities, servedQueues, type WorkerMetrics } from './worker-metrics.ts';
 import { workflowBundle } from './workflow-bundle.ts';
 

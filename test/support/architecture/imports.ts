@@ -14,26 +14,31 @@ export interface RuntimeImport {
   specifier: string;
   /** The imported file of ours; `undefined` for a package. It may be no file at all. */
   file: string | undefined;
+  /** Whether it is an `import()`, which is not followed when the file is loaded. */
+  isLater?: boolean;
 }
 
 /** What a file imports at run time, `export … from` and `import()` included. Type imports leave no trace. */
 export function runtimeImports(path: string, text: string): RuntimeImport[] {
-  return specifiersIn(path, text).map((specifier) => ({
+  return specifiersIn(path, text).map(({ specifier, isLater }) => ({
     from: path,
     specifier,
+    isLater,
     file: specifier.startsWith('.') ? posix.join(posix.dirname(path), specifier) : undefined,
   }));
 }
 
 // Several rules ask for the imports of the same files, and taking the types out of a file is most of the work.
-const known = new Map<string, string[]>();
+const known = new Map<string, { specifier: string; isLater: boolean }[]>();
 
-function specifiersIn(path: string, text: string): string[] {
+function specifiersIn(path: string, text: string): { specifier: string; isLater: boolean }[] {
   let specifiers = known.get(text);
   if (specifiers === undefined) {
     const [found] = parse(stripTypeScriptTypes(text), path);
     // A computed path says nothing, so it is kept as a name that no rule and no file answers to.
-    specifiers = found.filter(({ d }) => d !== importMeta).map(({ n }) => n ?? computed);
+    specifiers = found
+      .filter(({ d }) => d !== importMeta)
+      .map(({ n, d }) => ({ specifier: n ?? computed, isLater: d > -1 }));
     known.set(text, specifiers);
   }
   return specifiers;

@@ -6,7 +6,7 @@ import { afterAll, expect, test } from 'vitest';
 import { ConfigError, readConfig } from '../../../src/lib/config/config.ts';
 import { describeFailure, grpcCode, grpcDetails, grpcStatus, isTemporalUnreachable } from '../../../src/lib/network.ts';
 import { pause } from '../../../src/lib/time.ts';
-import { temporalSettings } from '../../../src/main/temporal/temporal-runtime.ts';
+import { temporalSettings } from '../../../src/main/temporal/temporal-server.ts';
 import { cachedExecutions } from '../../../src/main/worker/worker-metrics.ts';
 import { encryptingCodec } from '../../../temporal/codec.ts';
 import {
