@@ -1,6 +1,6 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
-import { workerNodeOptions } from '../../src/main/worker/worker-metrics.ts';
+import { workerNodeOptions } from '../../src/main/setup/process.ts';
 import type { Request } from './campaign-child.ts';
 
 /** A process of a benchmark that answers requests one after the other. */

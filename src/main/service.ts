@@ -1,8 +1,7 @@
 import { readConfigOrExit } from '../lib/config/config.ts';
 import { migrate } from './migrate.ts';
 import { firstProjectOrNeeds } from './projects/first-project.ts';
-import { keepMemoryLow } from './setup/outside.ts';
-import { finishAndExit, startPart, supervisorSays, untilStopped } from './setup/process.ts';
+import { finishAndExit, keepMemoryLow, startPart, supervisorSays, untilStopped } from './setup/process.ts';
 import { stopInOrder } from './start/our-processes.ts';
 
 // The process that `npm start` runs: the parts that its arguments name, all of them in one process. With `prepare` among them it first does what

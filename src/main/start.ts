@@ -14,7 +14,7 @@ import {
 } from '@fernpost/local-stack';
 import * as v from 'valibot';
 import { unsafeSettings } from '../lib/config/secrets.ts';
-import { keepMemoryLow } from './setup/outside.ts';
+import { keepMemoryLow } from './setup/process.ts';
 import { serviceProcesses, stopInOrder, untilReady } from './start/our-processes.ts';
 import {
   buildDashboard,

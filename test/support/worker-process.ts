@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
-import { workerNodeOptions } from '../../src/main/worker/worker-metrics.ts';
+import { workerNodeOptions } from '../../src/main/setup/process.ts';
 import { programEnv } from './program-env.ts';
 
 /** A worker as `npm run worker` starts it, which a test may kill as a crash would. */

@@ -81,6 +81,8 @@ describe('the project', () => {
     for (const packages of [api, smtp]) expect(packages).not.toContain('@temporalio/worker');
     for (const packages of [api, smtp, worker]) expect(packages).not.toContain('@mikro-orm/migrations');
     expect([api.has('arctic'), api.has('smtp-server')]).toEqual([false, false]);
+    // The supervisor of `npm start` waits for the service, and the sandbox has no database.
+    for (const packages of [loaded('start'), loaded('sandbox')]) expect(packages).not.toContain('@mikro-orm/core');
   });
 
   test('has no function above 80 lines', () => {

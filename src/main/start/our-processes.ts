@@ -11,7 +11,7 @@ import {
   surfaceErrors,
   type Terminal,
 } from '@fernpost/local-stack';
-import { workerNodeOptions } from '../worker/worker-metrics.ts';
+import { workerNodeOptions } from '../setup/process.ts';
 import { type StartConfig, smtpAddress } from './settings.ts';
 
 const stopOrder = ['service', 'api', 'smtp', 'worker', 'sandbox', 'temporal', 'postgres'];

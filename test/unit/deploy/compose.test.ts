@@ -4,7 +4,7 @@ import { builtCliVersion, dynamicConfig, temporalCliPackage, testedTemporal } fr
 import { expect, test } from 'vitest';
 import { readConfig } from '../../../src/lib/config/config.ts';
 import { settings } from '../../../src/lib/config/settings.ts';
-import { workerNodeOptions } from '../../../src/main/worker/worker-metrics.ts';
+import { workerNodeOptions } from '../../../src/main/setup/process.ts';
 import { containerEnv, readCompose } from '../../support/compose.ts';
 
 const root = join(import.meta.dirname, '../../..');

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { parse, parseAllDocuments } from 'yaml';
 import { settings } from '../../../src/lib/config/settings.ts';
-import { workerNodeOptions } from '../../../src/main/worker/worker-metrics.ts';
+import { workerNodeOptions } from '../../../src/main/setup/process.ts';
 import { deployFile } from '../../support/deploy.ts';
 
 const root = join(import.meta.dirname, '../../..');

@@ -6,7 +6,7 @@ import { parse, parseAllDocuments } from 'yaml';
 import { systemRoutes } from '../../../src/http/system.ts';
 import { readConfig } from '../../../src/lib/config/config.ts';
 import { settings } from '../../../src/lib/config/settings.ts';
-import { workerNodeOptions } from '../../../src/main/worker/worker-metrics.ts';
+import { workerNodeOptions } from '../../../src/main/setup/process.ts';
 import { deployFile } from '../../support/deploy.ts';
 
 const root = join(import.meta.dirname, '../../..');
