@@ -16,7 +16,8 @@ export async function testDatabase(
   admin = inject('databaseUrl'),
 ): Promise<TestDatabase> {
   const name = `test_${randomBytes(6).toString('hex')}`;
-  await run(admin, `create database ${name} template ${template}`);
+  // By copying files, which takes less than half of what copying by the log takes.
+  await run(admin, `create database ${name} template ${template} strategy file_copy`);
   const url = Object.assign(new URL(admin), { pathname: `/${name}` }).href;
   const store = await openStore({ url, poolSize, applicationName: 'fernpost-test' }, entities);
   const close = async () => {
