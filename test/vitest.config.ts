@@ -30,6 +30,8 @@ const isolated = [
 
 // Code that a process has compiled before is not compiled again by the API and worker processes that tests start and kill.
 process.env.NODE_COMPILE_CACHE ??= fileURLToPath(new URL('../.cache/compiled', import.meta.url));
+// Of what pip installs, little is used.
+process.env.PIP_NO_COMPILE ??= '1';
 
 // What is waited for comes in its own time; on a loaded machine that is not within the second that Vitest allows.
 // Far above what they take: on a loaded machine a test may be slow, but not wrong.

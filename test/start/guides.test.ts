@@ -57,6 +57,14 @@ let place: Place;
 let service: Run;
 let folder: string;
 let webhookPort: number;
+let python: Promise<string> | undefined;
+
+/** The programs of a Python environment, which the first test that asks makes. */
+function pythonPrograms(): Promise<string> {
+  const own = join(folder, 'python');
+  python ??= run('python3', ['-m', 'venv', own]).then(() => join(own, 'bin'));
+  return python;
+}
 
 beforeAll(async () => {
   place = await aPlace();
@@ -198,7 +206,6 @@ test('the snippets for a terminal install the clients, and the command line sign
 }, async (context) => {
   const own = join(folder, 'terminal');
   mkdirSync(own);
-  await run('python3', ['-m', 'venv', join(own, 'python')]);
   const snippets = guides.flatMap((guide) => snippetsOf(`docs/guides/${guide}.md`, 'console'));
   const [start, ...others] = snippets;
   expect(start).toBe('npm ci && npm start\n');
@@ -211,7 +218,7 @@ test('the snippets for a terminal install the clients, and the command line sign
     ...others_,
     HOME: own,
     XDG_CONFIG_HOME: join(own, 'config'),
-    PATH: `${own}/python/bin:${own}/global/bin:${PATH}`,
+    PATH: `${await pythonPrograms()}:${own}/global/bin:${PATH}`,
     npm_config_prefix: join(own, 'global'),
     npm_config_cache: join(folder, 'npm'),
   };
@@ -269,9 +276,8 @@ for (const example of Object.values(await import('./reference.ts'))) await examp
 });
 
 test('the snippets in Python run', { timeout: 4 * minutes }, async (context) => {
-  await run('python3', ['-m', 'venv', join(folder, 'python')]);
-  const python = join(folder, 'python/bin/python');
-  await fetched(context, python, ['-m', 'pip', ...installCommand('pip'), '--quiet'], { cwd: folder });
+  const program = join(await pythonPrograms(), 'python');
+  await fetched(context, program, ['-m', 'pip', ...installCommand('pip'), '--quiet'], { cwd: folder });
   const [setUp = ''] = snippetsOf('docs/guides/quick-start.md', 'python');
   const scripts = guides.map((guide) => {
     const snippets = snippetsOf(`docs/guides/${guide}.md`, 'python').filter((snippet) => snippet !== setUp);
@@ -280,10 +286,10 @@ test('the snippets in Python run', { timeout: 4 * minutes }, async (context) => 
   const calls = examples.map(({ id }) => `${id}()\n`);
   scripts.push({ guide: 'reference.py', text: `${pythonProgram(examples)}${calls.join('')}` });
   writeFileSync(join(folder, 'scripts.json'), JSON.stringify(scripts));
-  const program = [
+  const runner = [
     'import json, sys',
     'for script in json.load(open(sys.argv[1])):',
     "    exec(compile(script['text'], script['guide'], 'exec'), {'__name__': '__main__'})",
   ];
-  await run(python, ['-c', program.join('\n'), join(folder, 'scripts.json')], { env: environment() });
+  await run(program, ['-c', runner.join('\n'), join(folder, 'scripts.json')], { env: environment() });
 });
