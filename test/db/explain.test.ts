@@ -3,7 +3,6 @@ import fc from 'fast-check';
 import pLimit from 'p-limit';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { advance } from '../../src/automations/runtime/advance.ts';
-import { createEnroller } from '../../src/automations/runtime/enrol.ts';
 import { loadExpansion } from '../../src/campaigns/audience/expansion.ts';
 import { expandFrom } from '../../src/campaigns/audience/freeze.ts';
 import { openSend } from '../../src/campaigns/state.ts';
@@ -21,6 +20,7 @@ import {
   advanceDeps,
   anAutomation,
   aTemplate,
+  enrolPending,
   switchAutomation,
   type TestAutomation,
 } from '../support/automation-fixtures.ts';
@@ -256,14 +256,14 @@ async function live({ id }: TestAutomation, event: string, told: ReadonlyMap<str
     );
   await happens(`${event}!`, who('another event'));
   await happens(event, who('enters', 'twice', 'twice, forgotten'));
-  await enrolAll();
+  await enrolPending(database.db);
   await advanceAll(id);
   await db.count(sql`
     update automation_runs set status = 'COMPLETED', completed_at = now()
     where automation_id = ${id} and contact_id = any (${who('twice', 'twice, forgotten')}::uuid[])`);
   await happens(event, who('twice', 'twice, forgotten'));
   // The guard against loops: nobody enters twice within an hour.
-  await enrolAll(1);
+  await enrolPending(database.db, 1);
   await db.count(sql`
     update automation_entries set refused_at = null, refused_reason = null, refused_event_id = null
     where automation_id = ${id} and contact_id = any (${who('twice, forgotten')}::uuid[])`);
@@ -279,17 +279,6 @@ async function live({ id }: TestAutomation, event: string, told: ReadonlyMap<str
     if (changes !== `status = 'PENDING'`)
       await db.count('delete from email_queue where email_id = any ($1::uuid[])', [these]);
     await db.count(`update emails set ${changes} where id = any ($1::uuid[])`, [these]);
-  }
-}
-
-async function enrolAll(startsPerHour = 0): Promise<void> {
-  const enrol = createEnroller({ db: database.db, startsPerHour, dispatchSoon: () => undefined });
-  const isPending = () =>
-    database.db.row(sql`select 1 from automation_arrivals where project_id = ${projectId} limit 1`);
-  while (await isPending()) {
-    await enrol();
-    // Nobody takes the starts from the outbox, which would be full in the end.
-    await database.db.count(sql`delete from outbox`);
   }
 }
 

@@ -1,6 +1,6 @@
 import { pino } from 'pino';
 import { automationActivities, webhookActivities } from '../../activities/automation.ts';
-import { type Started, startRuns } from '../../src/automations/enrollment/starting.ts';
+import { startRuns } from '../../src/automations/enrollment/starting.ts';
 import type { StepType } from '../../src/automations/graph/step-configs.ts';
 import type { RunRow } from '../../src/automations/rows.ts';
 import type { AdvanceDeps } from '../../src/automations/runtime/advance.ts';
@@ -10,6 +10,7 @@ import { guardedConnector } from '../../src/http/guarded-requests/guard.ts';
 import { newId } from '../../src/lib/ids.ts';
 import { revivers } from '../../src/main/setup/outside.ts';
 import { Outbox } from '../../src/store/outbox/dispatcher.ts';
+import { enqueueAll } from '../../src/store/outbox/queries.ts';
 import { startRelay } from '../../src/store/outbox/recovery.ts';
 import { startWokenLoop } from '../../src/store/postgres/listener.ts';
 import { recordingEvents } from '../../src/store/record-events.ts';
@@ -107,29 +108,24 @@ export async function letIn(
   contactIds: readonly string[],
   context: Record<string, unknown> | null = null,
 ): Promise<RunRow[]> {
-  const { outcomes } = await startAll(db, projectId, id, contactIds, context);
+  const wishes = contactIds.map((contactId) => ({ contactId, context, sourceEventId: null }));
+  const outcomes = await db.transaction(async (tx) => {
+    const started = await startRuns(tx, projectId, id, wishes, 0);
+    await enqueueAll(tx, started.starts);
+    return started.outcomes;
+  });
   return outcomes.map(({ outcome, run }) => {
     if (run === null) throw new Error(`The contact was not let in: ${outcome}`);
     return run;
   });
 }
 
-function startAll(
-  db: Database,
-  projectId: string,
-  automationId: string,
-  contactIds: readonly string[],
-  context: Record<string, unknown> | null,
-): Promise<Started> {
-  return db.transaction((sql) =>
-    startRuns(
-      sql,
-      projectId,
-      automationId,
-      contactIds.map((contactId) => ({ contactId, context, sourceEventId: null })),
-      0,
-    ),
-  );
+/** Makes runs of all pending enrollments. Their executions are not started: the starts stay in the outbox, taken for a minute. */
+export async function enrolPending(db: Database, startsPerHour = 0): Promise<void> {
+  const dispatch: Outbox['dispatch'] = async (limit, take) => (await take(limit, 60_000)).length;
+  // Nobody takes a run further, so none of them ever begins.
+  const enrol = createEnroller({ db, startsPerHour, outbox: { dispatch }, mostUnderWay: Number.POSITIVE_INFINITY });
+  while ((await enrol()) === 0);
 }
 
 /** Enables or disables an automation, and notes it as a request does. */
@@ -216,7 +212,7 @@ export async function automationRuntime(
   options: {
     allowedHosts?: string[];
     queuePrefix?: string;
-    mostWaiting?: number;
+    mostUnderWay?: number;
     startsPerHour?: number;
     address?: string;
   } = {},
@@ -248,8 +244,8 @@ export async function automationRuntime(
     work: createEnroller({
       db,
       startsPerHour: options.startsPerHour ?? 50,
-      dispatchSoon: (...tickets) => outbox.dispatchSoon(...tickets),
-      ...(options.mostWaiting === undefined ? {} : { mostWaiting: options.mostWaiting }),
+      outbox,
+      ...(options.mostUnderWay === undefined ? {} : { mostUnderWay: options.mostUnderWay }),
     }),
     what: 'enrolling',
     log,

@@ -180,6 +180,29 @@ test('docs/architecture.md and the READMEs of the areas name every subject', () 
   expect(unnamed).toEqual([]);
 });
 
+describe('how an event starts an automation, in docs/architecture.md:', () => {
+  const [, section = ''] = read('docs/architecture.md').split('\n## How an event starts an automation\n');
+  const [, ...rows] = [...(section.split('\n## ')[0] ?? '').matchAll(/^\| (.*) \| (.*) \| (.*) \|$/gm)];
+  const files = rows.flatMap(([, first = '', from = '', to = '']) => {
+    const path = first.match(/\]\(\.\.\/(.*)\)$/)?.[1];
+    return path === undefined
+      ? []
+      : [{ path, names: [...`${from} ${to}`.matchAll(/`(\w+)`/g)].map(([, name]) => name ?? '') }];
+  });
+
+  test('eleven files at most to the activity, and one break', () => {
+    expect(files.findIndex(({ path }) => path === 'activities/automation.ts') + 1).toBeLessThanOrEqual(11);
+    expect(files.at(-2)?.path).toBe('activities/automation.ts');
+    expect(rows.length - files.length).toBe(1);
+  });
+
+  test.each(files)('$path has what the way through it names', ({ path, names }) => {
+    const text = read(path);
+    expect(names.length).toBeGreaterThan(0);
+    expect(names.filter((name) => !new RegExp(`\\b${name}\\b`).test(text))).toEqual([]);
+  });
+});
+
 test('docs/architecture.md names every package', () => {
   const lines = read('docs/architecture.md').match(/^packages\/ .*(\n +.*)*/m)?.[0] ?? '';
   const named = new Set(lines.split(/[^a-z-]+/));

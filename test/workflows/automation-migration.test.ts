@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { migrationActivities } from '../../activities/automation.ts';
 import { startRuns } from '../../src/automations/enrollment/starting.ts';
 import { newId } from '../../src/lib/ids.ts';
+import { enqueueAll } from '../../src/store/outbox/queries.ts';
 import type { Database } from '../../src/store/sql.ts';
 import { aProject, type TestApi, type TestProject, testApi } from '../support/api.ts';
 import { audience } from '../support/audience.ts';
@@ -74,7 +75,10 @@ async function fill(id: string, count: number): Promise<string[]> {
     const wishes = contacts
       .slice(from, from + 200)
       .map((contact) => ({ contactId: contact.id, context: null, sourceEventId: null }));
-    await db.transaction((sql) => startRuns(sql, project.id, id, wishes, 0));
+    await db.transaction(async (sql) => {
+      const { starts } = await startRuns(sql, project.id, id, wishes, 0);
+      await enqueueAll(sql, starts);
+    });
   }
   await statuses(id, { WAITING: count });
   return contacts.map((contact) => contact.id);

@@ -32,7 +32,7 @@ import { FakeMailer } from '../support/mailer.ts';
 import { testWorker } from '../support/worker.ts';
 
 const sleeping = inFull(1_000, 80);
-// More than twice what may wait to be started.
+// More than twice as many as may be started and not have begun.
 const burst = inFull(400, 120);
 
 let database: TestDatabase;
@@ -72,7 +72,7 @@ const counts = async ({ id }: TestAutomation) => {
 describe('a crowd', () => {
   let runtime: TestRuntime;
   beforeAll(async () => {
-    runtime = await automationRuntime(database, { mostWaiting: 50 });
+    runtime = await automationRuntime(database, { mostUnderWay: 50 });
   });
   afterAll(() => runtime[Symbol.asyncDispose]());
 

@@ -6,7 +6,7 @@ import { cancelByOperator, retryExecutions } from '../../src/automations/runs/ac
 import { createOrphanCheck, recoverableRuns, recoverableWaits } from '../../src/automations/runtime/recovery.ts';
 import { ensureVersion } from '../../src/automations/versions.ts';
 import { isOpen } from '../../src/store/outbox/calls.ts';
-import type { OutboxTicket } from '../../src/store/outbox/queries.ts';
+import { enqueueAll, type OutboxTicket } from '../../src/store/outbox/queries.ts';
 import { createRecovery, type RecoverableKind } from '../../src/store/outbox/recovery.ts';
 import { openAutomations } from '../../src/store/outbox/wake.ts';
 import { queries, workflowId } from '../../temporal/commands.ts';
@@ -47,9 +47,11 @@ async function somebody(data: object = {}): Promise<string> {
   return aContact(database.db, project.id, person.email, { data: { ...person.data, ...data } });
 }
 async function enter(automation: TestAutomation, contactId: string, context: Record<string, unknown> | null = null) {
-  const { outcomes, tickets } = await database.db.transaction((sql) =>
-    startRuns(sql, project.id, automation.id, [{ contactId, context, sourceEventId: null }], 0),
-  );
+  const { outcomes, tickets } = await database.db.transaction(async (sql) => {
+    const wish = { contactId, context, sourceEventId: null };
+    const { outcomes, starts } = await startRuns(sql, project.id, automation.id, [wish], 0);
+    return { outcomes, tickets: await enqueueAll(sql, starts) };
+  });
   runtime.outbox.dispatchSoon(...tickets);
   return outcomes[0]?.outcome;
 }

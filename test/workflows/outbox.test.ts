@@ -2,12 +2,15 @@ import { randomUUID } from 'node:crypto';
 import type { Client } from '@temporalio/client';
 import { pino } from 'pino';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { createEnroller } from '../../src/automations/runtime/enrol.ts';
 import { Outbox, type OutboxDeps } from '../../src/store/outbox/dispatcher.ts';
 import { enqueue, enqueueAll, type OutboxTicket, removeDone } from '../../src/store/outbox/queries.ts';
 import { startRelay } from '../../src/store/outbox/recovery.ts';
 import { type Command, type SignalCommand, type StartCommand, signals, workflowId } from '../../temporal/commands.ts';
 import { openTemporal } from '../../temporal/connection.ts';
+import { anAutomation, anEvent, enrolPending } from '../support/automation-fixtures.ts';
 import { type TestDatabase, testDatabase } from '../support/database.ts';
+import { aContact, aProject } from '../support/delivery-fixtures.ts';
 import { doorTo } from '../support/door.ts';
 import { type TestTemporal, testTemporal } from '../support/worker.ts';
 
@@ -218,6 +221,63 @@ test('with Temporal down every commit is accepted and kept, and runs once Tempor
   }
   for (const start of starts) expect(await isThere(server.client, start.id)).toBe(true);
   expect(outcomes.filter((outcome) => outcome === 'done')).toHaveLength(6);
+});
+
+/** Contacts of a project in which an event of each has begun to enroll them, and the IDs of the executions that this starts. */
+async function pendingEnrollments(count: number): Promise<string[]> {
+  const project = await aProject(db.db);
+  const automation = await anAutomation(db.db, project.id, { event: 'joined', steps: { out: ['EXIT'] } });
+  const executions: string[] = [];
+  for (let n = 0; n < count; n++) {
+    const contact = await aContact(db.db, project.id, `walker-${n}@example.com`);
+    await anEvent(db.db, project.id, contact, 'joined');
+    executions.push(workflowId.automation(automation.id, contact, 1));
+  }
+  return executions;
+}
+const pending = () => db.db.rows('select from automation_arrivals');
+const areThere = (executions: readonly string[]) => Promise.all(executions.map((id) => isThere(server.client, id)));
+
+test('whoever makes runs of pending enrollments starts their executions, without a relay', async () => {
+  const executions = await pendingEnrollments(3);
+  const outbox = outboxOf();
+  await createEnroller({ db: db.db, startsPerHour: 0, outbox })();
+  await outbox.drain();
+  expect(await areThere(executions)).toEqual([true, true, true]);
+  expect([await pending(), await openRows()]).toEqual([[], []]);
+});
+
+test('where a process dies between a run and the start of its execution, another one makes it after the lease, and not before', async () => {
+  const executions = await pendingEnrollments(2);
+  await enrolPending(db.db);
+  const other = outboxOf();
+  expect([await pending(), await other.dispatchDue(100)]).toEqual([[], 0]);
+  expect(await areThere(executions)).toEqual([false, false]);
+  await db.db.rows('update outbox set next_attempt_at = now() where done_at is null');
+  expect(await other.dispatchDue(100)).toBe(2);
+  expect(await areThere(executions)).toEqual([true, true]);
+});
+
+test('while Temporal is out of reach enrollments stay pending, and all are started once it is back', async () => {
+  await using door = await doorTo(server.temporal.settings.address);
+  await using temporal = openTemporal({ ...server.temporal.settings, address: door.address });
+  const outbox = outboxOf({ temporal });
+  await commit(aStart());
+  await outbox.dispatchDue(100);
+  const executions = await pendingEnrollments(3);
+  const enrol = createEnroller({ db: db.db, startsPerHour: 0, outbox });
+  await enrol();
+  // One of them may have found out that Temporal is still away.
+  expect((await pending()).length).toBeGreaterThanOrEqual(2);
+  await door.open();
+  await expect
+    .poll(async () => {
+      await enrol();
+      await outbox.dispatchDue(100);
+      return [(await pending()).length, (await openRows()).length];
+    })
+    .toEqual([0, 0]);
+  expect(await areThere(executions)).toEqual([true, true, true]);
 });
 
 test('relays side by side make each call once', async () => {

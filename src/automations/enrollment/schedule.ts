@@ -6,6 +6,7 @@ import { AppError, badRequest, conflict, invalidField, notFound } from '../../li
 import { isUuid } from '../../lib/ids.ts';
 import { coded, JsonObject, textField, Uuid } from '../../lib/validation/fields.ts';
 import { type FieldProblem, fieldProblems, jsonType } from '../../lib/validation/problems.ts';
+import { enqueueAll } from '../../store/outbox/queries.ts';
 import { type Database, limitingKey } from '../../store/sql.ts';
 import type { Changed } from '../list-service.ts';
 import { findAutomation, found } from '../queries.ts';
@@ -37,7 +38,8 @@ export async function startExecution(
   const { outcomes, tickets } = await db
     .transaction(async (tx) => {
       await keepSenders(tx, automationId);
-      return startRuns(tx, projectId, automationId, [wish], startsPerHour);
+      const { outcomes, starts } = await startRuns(tx, projectId, automationId, [wish], startsPerHour);
+      return { outcomes, tickets: await enqueueAll(tx, starts) };
     })
     .catch((error: unknown) => {
       // The workflow was deleted after it was read and before its run was written.

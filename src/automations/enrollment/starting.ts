@@ -1,7 +1,6 @@
 import { triggerOf } from '@fernpost/workflow-graph';
 import { type StartCommand, workflowId } from '../../../temporal/commands.ts';
 import { newId } from '../../lib/ids.ts';
-import { enqueueAll, type OutboxTicket } from '../../store/outbox/queries.ts';
 import { type Database, sql } from '../../store/sql.ts';
 import { countingRuns, type RunRow, runColumns } from '../rows.ts';
 import { ensureVersion, pinnedVersion } from '../versions.ts';
@@ -24,17 +23,17 @@ export interface StartRequest {
  */
 export type StartOutcome = 'started' | 'reentry' | 'active' | 'refused' | 'repeated' | 'gone';
 
-/** The outcomes of the requests, in their order, and the executions to start after the commit. */
+/** The outcomes of the requests, in their order, and the starts of the executions of the runs. */
 export interface Started {
   outcomes: { outcome: StartOutcome; run: RunRow | null }[];
-  tickets: OutboxTicket[];
+  starts: StartCommand[];
 }
 
 /**
  * Lets contacts into an automation, in the caller's transaction: for each request that the rules allow a run pinned to the
- * current version, its number of entry, and the start of its execution in the outbox. Starts of one contact wait for one
- * another by the lock of its entry. Give `tickets` to the outbox after the commit. For event and manual starts alike;
- * `startsPerHour` is the setting WORKFLOW_STARTS_PER_CONTACT_PER_HOUR (0: no limit).
+ * current version, and its number of entry. Starts of one contact wait for one another by the lock of its entry. The caller
+ * puts `starts` into the outbox in the same transaction. For event and manual starts alike; `startsPerHour` is the setting
+ * WORKFLOW_STARTS_PER_CONTACT_PER_HOUR (0: no limit).
  */
 export async function startRuns(
   tx: Database,
@@ -44,18 +43,18 @@ export async function startRuns(
   startsPerHour: number,
 ): Promise<Started> {
   const gone = requests.map(() => ({ outcome: 'gone' as const, run: null }));
-  if (requests.length === 0) return { outcomes: [], tickets: [] };
+  if (requests.length === 0) return { outcomes: [], starts: [] };
   const automation = await tx.row<StartedAutomation>(sql`
     select a.name, a.enabled, a.allow_reentry as "allowReentry", a.limited_by as "limitedBy", p.name as project
     from automations a join projects p on p.id = a.project_id
     where a.project_id = ${projectId} and a.id = ${automationId}`);
-  if (!automation?.enabled) return { outcomes: gone, tickets: [] };
+  if (!automation?.enabled) return { outcomes: gone, starts: [] };
   const asked = [...new Set(requests.map(({ contactId }) => contactId))];
   const contacts = await lockContacts(tx, projectId, asked);
-  if (contacts.length === 0) return { outcomes: gone, tickets: [] };
+  if (contacts.length === 0) return { outcomes: gone, starts: [] };
   const versionId = await ensureVersion(tx, automationId);
   const version = versionId && (await pinnedVersion(tx, versionId));
-  if (!version) return { outcomes: gone, tickets: [] };
+  if (!version) return { outcomes: gone, starts: [] };
   await lockEntries(tx, automationId, contacts);
   const rows = await insertRuns(tx, automationId, requests, {
     projectId,
@@ -68,11 +67,7 @@ export async function startRuns(
   const outcomes: Started['outcomes'] = gone;
   for (const { ordinal, outcome, run } of rows) outcomes[ordinal] = { outcome, run };
   const runs = outcomes.flatMap(({ run }) => run ?? []);
-  const tickets = await enqueueAll(
-    tx,
-    runs.map((run) => launchRun(run, { ...automation, version: version.version })),
-  );
-  return { outcomes, tickets };
+  return { outcomes, starts: runs.map((run) => launchRun(run, { ...automation, version: version.version })) };
 }
 
 /** Locks contacts and returns those that are there. A deletion locks them first: it waits for us, or we do not find them. */

@@ -1,6 +1,7 @@
 import { eventData } from '../../contacts/events/queries.ts';
 import type { JsonObjectValue } from '../../lib/contact-data.ts';
-import type { OutboxTicket } from '../../store/outbox/queries.ts';
+import type { Outbox } from '../../store/outbox/dispatcher.ts';
+import { enqueueTaken, type TakenRow } from '../../store/outbox/queries.ts';
 import { type Database, raw, sql } from '../../store/sql.ts';
 import { type StartOutcome, startRuns } from '../enrollment/starting.ts';
 import { contextOf } from './condition.ts';
@@ -14,15 +15,14 @@ export interface EnrolDeps {
   db: Database;
   /** Setting WORKFLOW_STARTS_PER_CONTACT_PER_HOUR. */
   startsPerHour: number;
-  /** Makes the calls behind the tickets soon. */
-  dispatchSoon(...tickets: OutboxTicket[]): void;
+  /** Makes the starts. */
+  outbox: Pick<Outbox, 'dispatch'>;
   /** Called with how many requests ended in each way. */
   onOutcome?(outcome: StartOutcome, count: number): void;
-  /** Most starts that may wait in the outbox before more are made. */
-  mostWaiting?: number;
+  /** Most runs of this process that have not begun. */
+  mostUnderWay?: number;
 }
 
-const defaultMostWaiting = 500;
 // One automation's turn: a burst of one does not keep the others waiting for longer than this takes.
 const enrollmentsPerTurn = 200;
 // Notifications wake it; this finds what a lost one left.
@@ -30,33 +30,48 @@ const whenIdleMs = 1_000;
 const whenFullMs = 100;
 
 /**
- * Builds one pass over the pending enrollments: each automation in turn gets some of its contacts in, until none is pending or as
- * many starts wait in the outbox as Temporal takes in a while. Safe to run side by side. Answers after how many milliseconds
- * to check again.
+ * Builds one pass over the pending enrollments: each automation in turn gets some of its contacts in, whose executions are started
+ * at once, until none is pending or as many runs have not begun as Temporal takes in a while. Safe to run side by side. Answers after
+ * how many milliseconds to check again.
  */
 export function createEnroller(deps: EnrolDeps): () => Promise<number> {
-  const { db, mostWaiting = defaultMostWaiting } = deps;
-  const underWay = startsUnderWay(db);
+  const { db, outbox } = deps;
+  const underWay = startsUnderWay(db, deps.mostUnderWay);
   return async () => {
-    const waiting = await startsWaiting(db, mostWaiting);
-    // A few starts at a time would be many small transactions.
-    if (waiting > mostWaiting / 2) return whenFullMs;
-    const room = Math.min(mostWaiting - waiting, await underWay.remaining());
-    if (room === 0) return whenFullMs;
-    const automations = await automationsWithPending(db);
-    let left = room;
-    let taken = 0;
-    for (const automation of automations) {
-      if (left <= 0) break;
-      const count = await enrolSome(automation, Math.min(left, enrollmentsPerTurn));
-      left -= count;
-      taken += count;
-    }
-    return taken > 0 ? 0 : whenIdleMs;
+    const remaining = await underWay.remaining();
+    if (remaining === 0) return whenFullMs;
+    const taken = Promise.withResolvers<number>();
+    // While Temporal is out of reach, the enrollments stay pending. The next pass does not wait for the calls: whatever becomes of
+    // them, the rows in the outbox are taken again after their lease.
+    outbox
+      .dispatch(remaining, async (most, leaseMs) => {
+        const { count, starts } = await enrolInTurn(most, leaseMs);
+        taken.resolve(count);
+        return starts;
+      })
+      .then(() => taken.resolve(0), taken.reject);
+    return (await taken.promise) > 0 ? 0 : whenIdleMs;
   };
 
-  async function enrolSome(automation: Enrolling, limit: number): Promise<number> {
-    const { count, tickets, outcomes } = await db.transaction(async (tx) => {
+  async function enrolInTurn(most: number, leaseMs: number): Promise<Enrolled> {
+    const enrolled: Enrolled = { count: 0, starts: [] };
+    try {
+      for (const automation of await automationsWithPending(db)) {
+        if (enrolled.count >= most) break;
+        const limit = Math.min(most - enrolled.count, enrollmentsPerTurn);
+        const { count, starts } = await enrolSome(automation, limit, leaseMs);
+        enrolled.count += count;
+        enrolled.starts.push(...starts);
+      }
+    } catch (error) {
+      // Those that are committed are started first. What failed fails in the next pass again.
+      if (enrolled.count === 0) throw error;
+    }
+    return enrolled;
+  }
+
+  async function enrolSome(automation: Enrolling, limit: number, leaseMs: number): Promise<Enrolled> {
+    const { count, outcomes, starts } = await db.transaction(async (tx) => {
       const pending = await takePending(tx, automation.id, limit);
       const requests = pending.map(({ contactId, eventId, data, limitedBy }) => ({
         contactId,
@@ -65,21 +80,21 @@ export function createEnroller(deps: EnrolDeps): () => Promise<number> {
         limitedBy,
       }));
       const started = await startRuns(tx, automation.projectId, automation.id, requests, deps.startsPerHour);
-      return { count: pending.length, ...started };
+      const taken = await enqueueTaken(tx, started.starts, leaseMs);
+      return { count: pending.length, outcomes: started.outcomes, starts: taken };
     });
     for (const { run } of outcomes) if (run !== null) underWay.add(run.id);
-    deps.dispatchSoon(...tickets);
     if (deps.onOutcome)
       for (const [outcome, of] of Map.groupBy(outcomes, (one) => one.outcome)) deps.onOutcome(outcome, of.length);
-    return count;
+    return { count, starts };
   }
 }
 
-async function startsWaiting(db: Database, most: number): Promise<number> {
-  const row = await db.row<{ count: number }>(sql`
-    select count(*)::int as count from (
-      select from outbox where done_at is null and kind = 'start' and workflow_type = 'automation' limit ${most}) waiting`);
-  return row?.count ?? 0;
+interface Enrolled {
+  /** How many enrollments were taken. */
+  count: number;
+  /** The starts of those that made a run. */
+  starts: TakenRow[];
 }
 
 interface Enrolling {

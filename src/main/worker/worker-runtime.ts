@@ -164,7 +164,7 @@ function startLoops(deps: LoopDeps): { closeIntake(): Promise<unknown>; ended: P
     work: createEnroller({
       db,
       startsPerHour: config.WORKFLOW_STARTS_PER_CONTACT_PER_HOUR,
-      dispatchSoon: (...tickets) => outbox.dispatchSoon(...tickets),
+      outbox,
       ...(metrics === null ? {} : { onOutcome: metrics.onOutcome }),
     }),
     what: 'enrolling contacts in automations',

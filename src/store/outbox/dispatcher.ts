@@ -101,8 +101,34 @@ export class Outbox {
    * Makes up to `limit` calls that are due, of any process and of one lane, or of both, and answers how many rows it took.
    * `onMade` is called for each call that Temporal took. Rejects without Postgres.
    */
-  async dispatchDue(limit: number, lane?: Lane, onMade?: (command: Command) => void): Promise<number> {
-    return this.#closed ? 0 : this.#track(this.#dispatchOnce(limit, lane, onMade));
+  dispatchDue(limit: number, lane?: Lane, onMade?: (command: Command) => void): Promise<number> {
+    const { db } = this.#deps;
+    const take = async (most: number) => {
+      const rows = await takeDue(db, lane ?? 'others', most, leaseMs);
+      if (lane === undefined && rows.length < most)
+        rows.push(...(await takeDue(db, 'wakes', most - rows.length, leaseMs)));
+      return rows;
+    };
+    return this.dispatch(Math.min(limit, batchSize), take, onMade);
+  }
+
+  /**
+   * Makes the calls of up to `limit` rows that `take` has taken for this process, or written as taken (`enqueueTaken`), for the
+   * milliseconds it is given, and answers how many they were. While Temporal is out of reach it takes one row now and then, or none.
+   */
+  async dispatch(
+    limit: number,
+    take: (most: number, leaseMs: number) => Promise<TakenRow[]>,
+    onMade?: (command: Command) => void,
+  ): Promise<number> {
+    if (this.#closed || this.#outage.isDown) return 0;
+    const most = this.#outage.isOpen ? 1 : limit;
+    const takeAndMake = async () => {
+      const rows = await take(most, leaseMs);
+      if (rows.length > 0) await this.#make(rows, onMade);
+      return rows.length;
+    };
+    return this.#track(takeAndMake());
   }
 
   /** Resolves when nothing that this process began is under way. */
@@ -145,17 +171,6 @@ export class Outbox {
         this.#deps.log.warn({ err }, 'outbox: rows could not be taken after a commit; the relay will');
       this.#databaseFailed = true;
     }
-  }
-
-  async #dispatchOnce(limit: number, lane?: Lane, onMade?: (command: Command) => void): Promise<number> {
-    if (this.#outage.isDown) return 0;
-    const { db } = this.#deps;
-    const most = this.#outage.isOpen ? 1 : Math.min(limit, batchSize);
-    const rows = await takeDue(db, lane ?? 'others', most, leaseMs);
-    if (lane === undefined && rows.length < most)
-      rows.push(...(await takeDue(db, 'wakes', most - rows.length, leaseMs)));
-    if (rows.length > 0) await this.#make(rows, onMade);
-    return rows.length;
   }
 
   async #make(rows: readonly TakenRow[], onMade?: (command: Command) => void): Promise<void> {

@@ -22,7 +22,22 @@ export async function enqueue(tx: Database, command: Command): Promise<OutboxTic
 
 /** `enqueue` for many commands by one statement. */
 export async function enqueueAll(tx: Database, commands: readonly Command[]): Promise<OutboxTicket[]> {
-  if (commands.length === 0) return [];
+  if (commands.length > 0)
+    await tx.count(sql`
+      with added as (${inserted(commands, 0)})
+      select pg_notify('${raw(outboxChannel)}', '') where exists (select from added)`);
+  return commands.map((command) => ({ workflowId: command.id }));
+}
+
+/**
+ * `enqueueAll` for calls that this process makes itself after the commit, by `Outbox.dispatch`. No other process takes the rows before
+ * `leaseMs` milliseconds have passed.
+ */
+export async function enqueueTaken(tx: Database, commands: readonly Command[], leaseMs: number): Promise<TakenRow[]> {
+  return commands.length === 0 ? [] : tx.rows<TakenRow>(inserted(commands, leaseMs));
+}
+
+function inserted(commands: readonly Command[], leaseMs: number): Query {
   const rows = commands.map((command) => {
     const id = newId();
     return {
@@ -36,16 +51,14 @@ export async function enqueueAll(tx: Database, commands: readonly Command[]): Pr
     };
   });
   // The order of ids is the order of dispatch, so a batch keeps the order in which it was given.
-  await tx.count(sql`
-    with added as (
-      insert into outbox (id, dedupe_key, kind, workflow_type, workflow_id, payload)
-        select id, dedupe_key, kind, workflow_type, workflow_id, payload
-        from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as r (
-          id uuid, dedupe_key text, kind text, workflow_type text, workflow_id text, payload jsonb)
-        on conflict (dedupe_key) do nothing
-        returning 1)
-    select pg_notify('${raw(outboxChannel)}', '') where exists (select from added)`);
-  return commands.map((command) => ({ workflowId: command.id }));
+  return sql`
+    insert into outbox (id, dedupe_key, kind, workflow_type, workflow_id, payload, next_attempt_at)
+      select id, dedupe_key, kind, workflow_type, workflow_id, payload,
+        clock_timestamp() + make_interval(secs => ${leaseMs}::float8 / 1000)
+      from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as r (
+        id uuid, dedupe_key text, kind text, workflow_type text, workflow_id text, payload jsonb)
+      on conflict (dedupe_key) do nothing
+      returning id, workflow_id, payload, attempts`;
 }
 
 function dedupeKey(command: Command, id: string): string {

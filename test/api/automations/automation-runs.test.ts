@@ -210,7 +210,7 @@ describe('starting many at once', () => {
       'gone',
       'gone',
     ]);
-    expect(made.tickets.map(({ workflowId }) => workflowId)).toEqual([
+    expect(made.starts.map(({ id: execution }) => execution)).toEqual([
       `automation/${id}/${one}/1`,
       `automation/${id}/${two}/1`,
     ]);

@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { advance } from '../../../src/automations/runtime/advance.ts';
-import { createEnroller } from '../../../src/automations/runtime/enrol.ts';
 import { openSend } from '../../../src/campaigns/state.ts';
 import type { Explanation } from '../../../src/insight/explain/schema.ts';
 import { newId } from '../../../src/lib/ids.ts';
@@ -12,6 +11,7 @@ import {
   anAutomation,
   anEvent,
   aTemplate,
+  enrolPending,
   switchAutomation,
 } from '../../support/automation-fixtures.ts';
 import { aCampaign, type CampaignChanges } from '../../support/campaign-fixtures.ts';
@@ -397,11 +397,6 @@ test('a paused campaign can be resumed from its explanation', async () => {
 const mailStep = async () =>
   ['SEND_EMAIL', { templateId: await aTemplate(database.db, project) }] as AutomationSpec['steps'][string];
 
-async function enrolled(startsPerHour = 0): Promise<void> {
-  const enrol = createEnroller({ db: database.db, startsPerHour, dispatchSoon: () => undefined });
-  while ((await enrol()) === 0);
-}
-
 async function advanced(): Promise<void> {
   const runs = await database.db.rows<{ id: string; seq: number }>(
     sql`select id, seq from automation_runs where contact_id = ${contact} and status = 'RUNNING'`,
@@ -436,7 +431,7 @@ const branches = async () =>
 async function inside(spec?: Partial<AutomationSpec>): Promise<{ workflowId: string }> {
   const about = await aWorkflow(spec);
   await happens('user.signup');
-  await enrolled();
+  await enrolPending(database.db);
   await advanced();
   return about;
 }
@@ -471,7 +466,7 @@ const workflowCauses: Cause[] = [
     async () => {
       const about = await aWorkflow();
       await happens('user.signup');
-      await enrolled();
+      await enrolPending(database.db);
       return about;
     },
     'will',
@@ -496,7 +491,7 @@ const workflowCauses: Cause[] = [
     async () => {
       const about = await inside();
       await happens('user.signup');
-      await enrolled();
+      await enrolPending(database.db);
       return about;
     },
     'did_not',
@@ -519,7 +514,7 @@ const workflowCauses: Cause[] = [
     async () => {
       const about = await inside({ steps: onlyWait, allowReentry: true });
       await happens('user.signup');
-      await enrolled();
+      await enrolPending(database.db);
       return about;
     },
     'did_not',
@@ -531,7 +526,7 @@ const workflowCauses: Cause[] = [
       const about = await inside({ steps: onlyWait, allowReentry: true });
       await endRuns(`status = 'COMPLETED'`);
       await happens('user.signup');
-      await enrolled(1);
+      await enrolPending(database.db, 1);
       return about;
     },
     'did_not',
@@ -543,7 +538,7 @@ const workflowCauses: Cause[] = [
       const about = await inside({ steps: onlyWait, allowReentry: true });
       await endRuns(`status = 'COMPLETED'`);
       await happens('user.signup');
-      await enrolled(1);
+      await enrolPending(database.db, 1);
       await database.db.count(sql`
         update automation_entries set refused_at = null, refused_reason = null, refused_event_id = null
         where automation_id = ${about.workflowId}`);
@@ -605,7 +600,7 @@ test('the way through a workflow is told step by step, and a refusal is counted'
     'workflow.step',
   ]);
   await happens('user.signup');
-  await enrolled();
+  await enrolPending(database.db);
   const entry = await database.db.row(sql`
     select refused_reason as reason, refusals from automation_entries where automation_id = ${about.workflowId}`);
   expect(entry).toEqual({ reason: 'reentry', refusals: 1 });

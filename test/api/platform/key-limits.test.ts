@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { advance } from '../../../src/automations/runtime/advance.ts';
-import { createEnroller } from '../../../src/automations/runtime/enrol.ts';
 import { startOfSend } from '../../../src/campaigns/lifecycle/begin.ts';
 import { foldContactChanges } from '../../../src/contacts/catalogue-queries.ts';
 import { removeOldHistory } from '../../../src/contacts/history-queries.ts';
@@ -12,7 +11,7 @@ import { composeQueued, createComposer } from '../../../src/mail/engine/compose.
 import { deliverPending } from '../../../src/mail/queue/deliver.ts';
 import { settleSegment } from '../../../src/segments/settle.ts';
 import { aProject, type TestApi, type TestProject, testApi } from '../../support/api.ts';
-import { advanceDeps, anAutomation, aTemplate } from '../../support/automation-fixtures.ts';
+import { advanceDeps, anAutomation, aTemplate, enrolPending } from '../../support/automation-fixtures.ts';
 import { campaignActivitiesFor } from '../../support/campaign-fixtures.ts';
 import { type TestDatabase, testDatabase } from '../../support/database.ts';
 import { aContact, deliveryDeps } from '../../support/delivery-fixtures.ts';
@@ -87,8 +86,7 @@ async function aTrackedSegment(filter: object): Promise<string> {
 
 /** Turns what waits into executions, and moves those on that have just begun. */
 async function enrolAndAdvance() {
-  const enrol = createEnroller({ db: database.db, startsPerHour: 0, dispatchSoon: () => undefined });
-  while ((await enrol()) === 0);
+  await enrolPending(database.db);
   const begun = await database.db.rows<{ id: string }>(
     'select id from automation_runs where project_id = $1 and seq = 0',
     [project.id],
@@ -182,8 +180,7 @@ describe('what a test key starts reaches its recipients only:', () => {
     expect(started.filter(({ status }) => status >= 400).map(({ body }) => body)).toEqual([]);
     const share = { longestMs: 60_000, stop: new AbortController().signal, onStep: () => undefined };
     await changeContacts(database.db, started[5]?.body.jobId, share);
-    const enrol = createEnroller({ db: database.db, startsPerHour: 0, dispatchSoon: () => undefined });
-    while ((await enrol()) === 0);
+    await enrolPending(database.db);
     const runs = await database.db.rows<{ id: string; limited: boolean }>(
       `select id, limited_by is not null as limited from automation_runs where project_id = $1 order by id`,
       [project.id],
@@ -221,8 +218,7 @@ describe('what a test key starts reaches its recipients only:', () => {
     expect((await api.call(key, 'PATCH', `/workflows/${mine.id}`, { enabled: true })).status).toBe(200);
     await database.db.count('update automations set enabled = false where id = $1', [theirs.id]);
     await api.call(project.publicKey, 'POST', '/v1/track', { event: 'joined', email: 'new@victim.example' });
-    const enrol = createEnroller({ db: database.db, startsPerHour: 0, dispatchSoon: () => undefined });
-    while ((await enrol()) === 0);
+    await enrolPending(database.db);
     const run = await database.db.row<{ id: string }>('select id from automation_runs where automation_id = $1', [
       mine.id,
     ]);
@@ -373,8 +369,7 @@ describe('what a test key starts reaches its recipients only:', () => {
     await api.call(project.secretKey, 'POST', '/contacts', { email: 'ours@victim.example', data });
     const now = { now: new Date(), windowsSince: null };
     expect(await settleSegment(database.db, segment.id, now)).toMatchObject({ outcome: 'computed', added: 3 });
-    const enrol = createEnroller({ db: database.db, startsPerHour: 0, dispatchSoon: () => undefined });
-    while ((await enrol()) === 0);
+    await enrolPending(database.db);
     const runs = await database.db.rows<{ email: string; limited: boolean }>(
       `select c.email, r.limited_by is not null as limited from automation_runs r join contacts c on c.id = r.contact_id
        where r.project_id = $1 order by 1`,
