@@ -30,13 +30,15 @@ const whenIdleMs = 1_000;
 const whenFullMs = 100;
 
 /**
- * Builds one pass over the pending enrollments: each automation in turn gets some of its contacts in, whose executions are started
- * at once, until none is pending or as many runs have not begun as Temporal takes in a while. Safe to run side by side. Answers after
- * how many milliseconds to check again.
+ * Builds one pass over the pending enrollments: each automation in turn, from where the pass before has ended, gets some of its
+ * contacts in, whose executions are started at once, until none is pending or as many runs have not begun as Temporal takes in a
+ * while. Safe to run side by side. Answers after how many milliseconds to check again.
  */
 export function createEnroller(deps: EnrolDeps): () => Promise<number> {
   const { db, outbox } = deps;
   const underWay = startsUnderWay(db, deps.mostUnderWay);
+  // The automation that had the last turn, by ID.
+  let last = '';
   return async () => {
     const remaining = await underWay.remaining();
     if (remaining === 0) return whenFullMs;
@@ -56,8 +58,11 @@ export function createEnroller(deps: EnrolDeps): () => Promise<number> {
   async function enrolInTurn(most: number, leaseMs: number): Promise<Enrolled> {
     const enrolled: Enrolled = { count: 0, starts: [] };
     try {
-      for (const automation of await automationsWithPending(db)) {
+      const automations = await automationsWithPending(db);
+      const before = automations.filter(({ id }) => id <= last);
+      for (const automation of [...automations.slice(before.length), ...before]) {
         if (enrolled.count >= most) break;
+        last = automation.id;
         const limit = Math.min(most - enrolled.count, enrollmentsPerTurn);
         const { count, starts } = await enrolSome(automation, limit, leaseMs);
         enrolled.count += count;
@@ -112,7 +117,7 @@ function automationsWithPending(db: Database): Promise<Enrolling[]> {
         order by n.automation_id limit 1)
       from place where place.automation_id is not null)
     select place.automation_id as id, a.project_id as "projectId"
-    from place join automations a on a.id = place.automation_id`);
+    from place join automations a on a.id = place.automation_id order by 1`);
 }
 
 interface Pending {

@@ -1,8 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startRuns } from '../../../src/automations/enrollment/starting.ts';
+import { createEnroller } from '../../../src/automations/runtime/enrol.ts';
 import { aProject, type TestApi, type TestProject, testApi } from '../../support/api.ts';
 import { audience } from '../../support/audience.ts';
+import { anAutomation, anEvent } from '../../support/automation-fixtures.ts';
 import { type AutomationHand, automationHand } from '../../support/automations.ts';
 import { type TestDatabase, testDatabase } from '../../support/database.ts';
 
@@ -240,6 +242,33 @@ describe('starting many at once', () => {
       [id],
     );
     expect(runs.map(({ contact }) => contact).sort()).toEqual(contacts.slice(0, 10).sort());
+  });
+
+  test('a burst into one automation lets the others have their turn', async () => {
+    const of = (event: string) => anAutomation(database.db, project.id, { event, steps: { out: ['EXIT'] } });
+    const automations = [await of('one'), await of('two')];
+    const entered = async () =>
+      Promise.all(
+        automations.map(({ id }) => database.db.count('select from automation_runs where automation_id = $1', [id])),
+      );
+    const enrol = createEnroller({
+      ...{ db: database.db, startsPerHour: 0, mostUnderWay: 1 },
+      outbox: { dispatch: async (limit, take) => (await take(limit, 60_000)).length },
+    });
+    for (const event of ['one', 'two'])
+      for (let n = 0; n < 3; n++) await anEvent(database.db, project.id, await person(), event);
+    const seen = [];
+    for (let pass = 0; pass < 4; pass++) {
+      await enrol();
+      seen.push(await entered());
+      await database.db.count('update automation_runs set seq = 1 where project_id = $1', [project.id]);
+    }
+    expect(seen.map((counts) => counts.toSorted())).toEqual([
+      [0, 1],
+      [1, 1],
+      [1, 2],
+      [2, 2],
+    ]);
   });
 
   test('a disabled automation lets nobody in', async () => {
