@@ -66,7 +66,7 @@ const downloadsScript = fileURLToPath(new URL('../../../packages/sdk/build/build
 
 /** Builds the clients that the service hands out, which takes about a second. A build that fails is logged; everything else works without it. */
 export async function buildDownloads(terminal: Terminal, signal: AbortSignal): Promise<void> {
-  const { failure, stderr } = await runCommand(process.execPath, [downloadsScript], { limitMs: 60_000, signal });
+  const { failure, stderr } = await runCommand(process.execPath, [downloadsScript], { limitMs: 10 * 60_000, signal });
   if (failure === null || signal.aborted) return;
   terminal.part('Downloads', `could not be built (${failure}); everything else works without them:`);
   for (const line of stderr.trim().split('\n').slice(-6)) terminal.line(`          ${line}`);
