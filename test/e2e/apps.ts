@@ -3,7 +3,8 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, type TestContext, test } from 'vitest';
 import { type AppProject, anAppProject } from '../support/app-project.ts';
 
-// The scripts in `apps`, each a capability, run as apps run: against the whole service, with the clients that it hands out.
+// The scripts in `apps`, each a capability, run as apps run: against the whole service, with the clients that it hands out. They mostly wait,
+// so some run side by side.
 const minutes = 60_000;
 const apps = join(import.meta.dirname, 'apps');
 const scripts = readdirSync(apps).filter((name) => name !== 'app.ts');
@@ -41,7 +42,7 @@ test('the scripts compile in strict mode with the types of the package', { timeo
   expect(stdout).toBe('');
 });
 
-test.for(scripts)('%s', { timeout: 5 * minutes }, async (name, context) => {
+test.concurrent.for(scripts)('%s', { timeout: 5 * minutes }, async (name, context) => {
   await installed(context);
   const { stderr } = await project.run(process.execPath, [join(project.folder, name)]);
   expect(stderr).toBe('');

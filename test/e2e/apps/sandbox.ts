@@ -16,9 +16,7 @@ await until(
   ({ status }) => status === 'CLICKED',
 );
 
-const bounced = only(
-  await fernpost.send({ to: `hardbounce+${Date.now()}@example.com`, from, subject: 'Hello', body: '<p>Hello</p>' }),
-);
+const bounced = only(await fernpost.send({ to: address('hardbounce+'), from, subject: 'Hello', body: '<p>Hello</p>' }));
 await until(
   () => fernpost.emails.get(bounced.email),
   ({ status }) => status === 'BOUNCED',
