@@ -3,6 +3,7 @@ import { useNavigate } from '@tanstack/react-router';
 import { type ReactNode, useState } from 'react';
 import { answer, api } from '../../api/client.ts';
 import { useProjectId } from '../../app/address.ts';
+import { usePart } from '../../standby/use-part.ts';
 import { Badge } from '../../ui/Badge.tsx';
 import { Button } from '../../ui/Button.tsx';
 import { Card, Page } from '../../ui/Page.tsx';
@@ -16,7 +17,7 @@ import { Comparison } from './run/Comparison.tsx';
 import { HoursChart } from './run/HoursChart.tsx';
 import { LinkMap } from './run/LinkMap.tsx';
 import { Progress, type Stats } from './run/Progress.tsx';
-import { type AskedOfRun, RunDialogs } from './run/RunDialogs.tsx';
+import type { AskedOfRun, RunDialogsProps } from './run/RunDialogs.tsx';
 import { useResults } from './run/results.ts';
 
 /** A campaign that has left: its progress, its results over time, and what became of every recipient. */
@@ -77,7 +78,7 @@ export function CampaignRun({ campaign, above }: { campaign: Campaign; above: Re
           hasVersions={campaign.contentVersion > 1}
         />
       </div>
-      <RunDialogs
+      <Dialogs
         asked={asked}
         campaign={campaign}
         stats={stats.data}
@@ -88,6 +89,14 @@ export function CampaignRun({ campaign, above }: { campaign: Campaign; above: Re
       />
     </Page>
   );
+}
+
+// With the editor of emails, in which a campaign is corrected.
+const loadDialogs = () => import('./run/RunDialogs.tsx');
+
+function Dialogs(props: RunDialogsProps) {
+  const part = usePart(loadDialogs, props.asked !== null);
+  return part && props.asked ? <part.RunDialogs {...props} /> : null;
 }
 
 /** The actions for a campaign that has started. */

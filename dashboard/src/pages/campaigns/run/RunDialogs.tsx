@@ -11,16 +11,7 @@ import type { Stats } from './Progress.tsx';
 /** An action on a campaign that has started. */
 export type AskedOfRun = 'cancel' | 'resend' | 'fix' | 'correct' | 'follow';
 
-/** Asks before a campaign is stopped, sent to those whom it missed, revised, corrected or followed up. */
-export function RunDialogs({
-  asked,
-  campaign,
-  stats,
-  missed,
-  refresh,
-  onOpen,
-  onClose,
-}: {
+export interface RunDialogsProps {
   asked: AskedOfRun | null;
   campaign: Campaign;
   stats: Stats | undefined;
@@ -30,7 +21,10 @@ export function RunDialogs({
   /** Opens another campaign. */
   onOpen: (id: string) => Promise<void>;
   onClose: () => void;
-}) {
+}
+
+/** Asks before a campaign is stopped, sent to those whom it missed, revised, corrected or followed up. */
+export function RunDialogs({ asked, campaign, stats, missed, refresh, onOpen, onClose }: RunDialogsProps) {
   const { id, name } = campaign;
   const path = { id };
   if (asked === 'cancel')
