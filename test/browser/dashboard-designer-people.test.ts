@@ -186,7 +186,7 @@ test('executions that failed are retried, one on its page and the others from th
     expect(await count('FAILED')).toBe(3);
     await press(page, 'Retry run');
     await dialog.getByRole('button', { name: 'Retry', exact: true }).click();
-    await page.getByText('1 execution retried').waitFor();
+    await page.getByText('1 run retried').waitFor();
     await expect.poll(() => count('COMPLETED')).toBe(2);
     await open(page, `workflows/${id}/executions?status=FAILED`);
     await press(page, 'Retry failed runs');
