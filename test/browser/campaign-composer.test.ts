@@ -1,4 +1,4 @@
-import type { Page } from 'playwright-core';
+import type { Locator, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { aProject, type TestProject } from '../support/api.ts';
 import { desktop, phone, problemsInBothThemes } from '../support/browser.ts';
@@ -44,7 +44,7 @@ const letter = () => ({
 test('a campaign is written in steps, which say what is missing, save as one goes and can be linked to', () =>
   inDashboard(desktop, async (page) => {
     await open(page, 'campaigns/new');
-    await steps(page).getByRole('link', { name: 'Content 3 things missing' }).waitFor();
+    await steps(page).getByRole('link', { name: 'Content 2 things missing' }).waitFor();
     await steps(page).getByRole('link', { name: 'Send' }).click();
     await page.getByText('Enter a subject.').waitFor();
     const send = page.getByRole('button', { name: 'Send campaign' });
@@ -114,7 +114,7 @@ test.each([
     await page.getByLabel('Subject', { exact: true }).fill('As it is');
     saving.resolve();
     await page.waitForURL(new RegExp(`/${place}/[0-9a-f-]{36}`));
-    await page.getByRole('button', { name: 'Version history' }).waitFor();
+    await page.getByRole('button', { name: 'More actions' }).waitFor();
     await expect.poll(() => page.getByLabel('Subject', { exact: true }).inputValue()).toBe('As it is');
     await page.getByRole('textbox', { name: 'Body' }).getByText('Before and after').waitFor();
     const id = new URL(page.url()).pathname.split('/').at(-1);
@@ -146,7 +146,7 @@ test('by keyboard alone: steps are links, and the text of a step is kept while o
     await link(page, 'Continue to audience').focus();
     await page.keyboard.press('Enter');
     await page.getByText('3 contacts right now').waitFor();
-    await link(page, 'Back to content').focus();
+    await steps(page).getByRole('link', { name: 'Content' }).focus();
     await page.keyboard.press('Enter');
     // What could only be refused is not saved, and nothing is lost.
     await expect.poll(() => page.getByLabel('Subject').inputValue()).toBe('');
@@ -173,3 +173,50 @@ test.each([desktop, phone])('every step is accessible at $width pixels, in light
     }
   });
 });
+
+test.each(['campaigns', 'templates'])(
+  'the composer has the whole window: the text at once, its settings and preview beside it (%s)',
+  async (place) => {
+    const content = [{ type: 'button', attrs: { label: 'Count with us', href: 'https://wattenmeer.test' } }];
+    const audience = place === 'campaigns' ? { audienceType: 'ALL' } : {};
+    const { name, subject, from } = letter();
+    const { body } = await own.call('POST', `/${place}`, {
+      name,
+      subject,
+      from,
+      ...audience,
+      document: { version: 1, content },
+    });
+    const { id } = body.data ?? body;
+    await inDashboard({ width: 1280, height: 720 }, async (page) => {
+      await open(page, `${place}/${id}`);
+      const text = page.getByRole('textbox', { name: 'Body' });
+      const settings = page.getByRole('region', { name: 'Button settings' });
+      const preview = page.getByRole('region', { name: 'Preview' });
+      const box = async (part: Locator) => {
+        const { x, y, width, height } = (await part.boundingBox()) ?? { x: 0, y: 0, width: 0, height: 0 };
+        return { left: x, top: y, right: x + width, bottom: y + height };
+      };
+      const before = await box(text);
+      expect(before.top).toBeLessThan(300);
+      expect(before.right - before.left).toBeGreaterThanOrEqual(600);
+      expect(before.right - before.left).toBeLessThanOrEqual(640);
+      await text.getByText('Count with us').click();
+      await settings.waitFor();
+      expect(await box(text), 'the text stays where it is').toEqual(before);
+      expect((await box(settings)).left).toBeGreaterThanOrEqual(before.right);
+      expect((await box(settings)).bottom).toBeLessThanOrEqual(720);
+
+      expect(await preview.count()).toBe(0);
+      await page.keyboard.press('ControlOrMeta+p');
+      await page.frameLocator('iframe[title="Email preview"]').getByText('Count with us').waitFor();
+      expect((await box(preview)).left).toBeGreaterThanOrEqual((await box(text)).right);
+      expect((await box(settings)).bottom, 'the settings stay').toBeLessThanOrEqual((await box(preview)).top);
+      expect(await problemsInBothThemes(page)).toEqual([]);
+      await page.keyboard.press('ControlOrMeta+p');
+      await preview.waitFor({ state: 'detached' });
+      expect(await box(text)).toEqual(before);
+      expect(await page.evaluate<number>('document.documentElement.scrollHeight')).toBeLessThanOrEqual(720);
+    });
+  },
+);

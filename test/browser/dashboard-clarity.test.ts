@@ -2,7 +2,7 @@ import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { aProject, type TestProject } from '../support/api.ts';
 import { type AutomationHand, automationHand } from '../support/automations.ts';
-import { accessibilityProblems, phone } from '../support/browser.ts';
+import { accessibilityProblems, phone, wide } from '../support/browser.ts';
 import { type DashboardWorld, dashboardWorld } from '../support/dashboard.ts';
 import { signInAs } from '../support/dashboard-owner.ts';
 import { aPerson, joins, type Person } from '../support/people.ts';
@@ -141,16 +141,19 @@ test('Checks say once what is wrong with two links, and go on saying it once whi
     from: project.sender,
     type: 'MARKETING',
   });
-  await inDashboard(async (page) => {
-    await open(page, `templates/${id}`);
-    const checks = page.getByRole('region', { name: 'Checks' });
-    await checks.getByText('“Read more”').first().waitFor();
-    await expect.poll(() => checks.getByRole('listitem').count()).toBe(2);
-    await page.getByLabel('Subject', { exact: true }).press('End');
-    await page.getByLabel('Subject', { exact: true }).pressSequentially(' and terns');
-    await page.getByRole('region', { name: 'Preview' }).getByText('Tides and terns').waitFor();
-    expect(await checks.getByRole('listitem').count()).toBe(2);
-  });
+  await inDashboard(
+    async (page) => {
+      await open(page, `templates/${id}`);
+      const checks = page.getByRole('region', { name: 'Checks' });
+      await checks.getByText('“Read more”').first().waitFor();
+      await expect.poll(() => checks.getByRole('listitem').count()).toBe(2);
+      await page.getByLabel('Subject', { exact: true }).press('End');
+      await page.getByLabel('Subject', { exact: true }).pressSequentially(' and terns');
+      await page.getByRole('region', { name: 'Preview' }).getByText('Tides and terns').waitFor();
+      expect(await checks.getByRole('listitem').count()).toBe(2);
+    },
+    { viewport: wide },
+  );
 });
 
 test('subscribing all names how many and whom it concerns', async () => {

@@ -1,7 +1,7 @@
-import type { Browser, Page } from 'playwright-core';
+import type { Browser, Locator, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { aProject, type TestApi, type TestProject } from '../support/api.ts';
-import { accessibilityProblems, phone, sharedBrowser, withheld } from '../support/browser.ts';
+import { accessibilityProblems, phone, sharedBrowser, wide, withheld } from '../support/browser.ts';
 import { apiWithDashboard, asOwner } from '../support/dashboard-owner.ts';
 import { type TestDatabase, testDatabase } from '../support/database.ts';
 
@@ -33,7 +33,7 @@ const inDashboard = (place: string, work: (page: Page) => Promise<void>, options
       await page.goto(`${api.url}/app/${project.id}/${place}`);
       await work(page);
     },
-    options,
+    { viewport: wide, ...options },
   );
 const body = (page: Page) => page.getByRole('textbox', { name: 'Body' });
 const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true });
@@ -369,6 +369,16 @@ test('the editor fits a phone', async () => {
         .poll(() => page.locator('html').evaluate((root) => root.scrollWidth))
         .toBeLessThanOrEqual(phone.width);
       expect(await accessibilityProblems(page)).toEqual([]);
+      // The settings of a block come over the lower part of the window, and never over the block.
+      await page.getByRole('button', { name: 'Block', exact: true }).click();
+      await page.getByRole('menuitem', { name: 'Button', exact: true }).click();
+      await settings(page, 'Button').waitFor();
+      const edge = async (part: Locator, end: 'top' | 'bottom') =>
+        part.evaluate((element, which) => element.getBoundingClientRect()[which], end);
+      const block = body(page).locator('[data-block="button"]');
+      await expect
+        .poll(async () => (await edge(block, 'bottom')) <= (await edge(settings(page, 'Button'), 'top')))
+        .toBe(true);
     },
     { viewport: phone, colorScheme: 'dark' },
   );
@@ -440,6 +450,12 @@ test('a variable with a fallback is put into subject and preheader, at the curso
   });
 });
 
+async function openHistory(page: Page): Promise<void> {
+  await button(page, 'More actions').focus();
+  await page.keyboard.press('Enter');
+  await page.getByRole('menuitem', { name: 'Version history' }).press('Enter');
+}
+
 const versionRadio = (page: Page, version: number) =>
   page.getByRole('dialog').getByRole('radio', { name: new RegExp(`^Version ${version}\\b`) });
 
@@ -454,8 +470,7 @@ test('a version of a template is found by who and when, previewed and restored, 
   await inDashboard(`templates/${id}`, async (page) => {
     await page.getByLabel('Subject').fill('Second');
     await saved(page);
-    await button(page, 'Version history').focus();
-    await page.keyboard.press('Enter');
+    await openHistory(page);
     const owner = versionRadio(page, 3);
     await owner.waitFor();
     await expect.poll(() => owner.isChecked()).toBe(true);
@@ -478,7 +493,7 @@ test('a version of a template is found by who and when, previewed and restored, 
 
     // What is not saved yet is never lost to an older version.
     await page.getByLabel('Subject').fill('Not saved');
-    await button(page, 'Version history').click();
+    await openHistory(page);
     await page.getByRole('dialog').getByText('Restored from version 1').waitFor();
     await versionRadio(page, 2).check();
     await page.getByRole('dialog').getByText('You have unsaved changes.').waitFor();
@@ -491,7 +506,7 @@ test('a version of a campaign draft is restored, unless somebody else was faster
   const { id } = (await call('POST', '/campaigns', draft)).data;
   await call('PUT', `/campaigns/${id}`, { subject: 'Second' });
   await inDashboard(`campaigns/${id}`, async (page) => {
-    await button(page, 'Version history').click();
+    await openHistory(page);
     await versionRadio(page, 1).check();
     await call('PUT', `/campaigns/${id}`, { subject: 'Third' });
     await button(page, 'Restore version 1').click();
@@ -603,5 +618,115 @@ test('a block without text that is pressed before the editor is there has its se
     await body(page).getByText('Go', { exact: true }).click();
     await settings(page, 'Button').getByLabel('Label').fill('Gone');
     expect((await saved(page)).document.content[0].attrs.label).toBe('Gone');
+  });
+});
+
+test('keys save and link: Mod+S, and Mod+K for selected text, as a button does for text that is not written yet', async () => {
+  await inDashboard('templates/new', async (page) => {
+    await begin(page, 'By keys');
+    await page.keyboard.type('Read the count');
+    await page.keyboard.press('Shift+Home');
+    await page.keyboard.press('ControlOrMeta+k');
+    const address = page.getByLabel('Link address');
+    await address.fill('https://wattenmeer.test/never');
+    await address.press('Escape');
+    await address.waitFor({ state: 'detached' });
+    await page.keyboard.press('ControlOrMeta+k');
+    await expect.poll(() => address.inputValue()).toBe('');
+    await address.fill('https://wattenmeer.test/report');
+    await address.press('Enter');
+    // The editor learns of a moved cursor with the next picture; a key that comes before would replace the selected text.
+    const toolbar = page.getByRole('toolbar', { name: 'Selected text' });
+    await expect
+      .poll(async () => {
+        await page.keyboard.press('End');
+        return toolbar.count();
+      })
+      .toBe(0);
+    await page.keyboard.press('Enter');
+    await page.getByRole('toolbar', { name: 'Format' }).getByRole('button', { name: 'Link' }).click();
+    await address.fill('https://wattenmeer.test/map');
+    await address.press('Enter');
+    // The search of all pages has the same key elsewhere.
+    expect(await page.getByRole('dialog').count()).toBe(0);
+    await page.keyboard.press('ControlOrMeta+s');
+    await page.getByText('Template saved').waitFor();
+    await page.waitForURL(/\/templates\/[0-9a-f-]{36}$/);
+    const { document } = await call('GET', `/templates/${new URL(page.url()).pathname.split('/').at(-1)}`);
+    const links = document.content.map(({ content: [text] }: { content: { text: string; marks: object[] }[] }) => [
+      text?.text,
+      text?.marks,
+    ]);
+    const link = (href: string) => [{ type: 'link', attrs: { href } }];
+    expect(links).toEqual([
+      ['Read the count', link('https://wattenmeer.test/report')],
+      ['https://wattenmeer.test/map', link('https://wattenmeer.test/map')],
+    ]);
+  });
+});
+
+test('what was written is undone after a reload, and what was not saved is redone', async () => {
+  const text = (words: string) => ({ type: 'paragraph', content: [{ type: 'text', text: words }] });
+  const document = { version: 1, content: [text('Herons'), text('Terns')] };
+  const { id } = await call('POST', '/templates', {
+    name: 'Undone',
+    subject: 'Undone',
+    from: project.sender,
+    document,
+  });
+  await inDashboard(`templates/${id}`, async (page) => {
+    page.on('dialog', (dialog) => dialog.accept());
+    const write = async (after: string, words: string) => {
+      await body(page).getByText(after).click();
+      await page.locator('.written:focus-within').waitFor();
+      await page.keyboard.press('End');
+      await page.keyboard.type(words);
+    };
+    const reads = (...paragraphs: string[]) =>
+      expect.poll(() => body(page).locator('p').allTextContents()).toEqual(paragraphs);
+    await write('Terns', ' call');
+    await write('Herons', ' wade');
+    await saved(page);
+    await write('Terns call', ' loudly');
+    await reads('Herons wade', 'Terns call loudly');
+
+    await page.reload();
+    await body(page).getByText('Terns call').click();
+    await page.locator('.written:focus-within').waitFor();
+    await reads('Herons wade', 'Terns call');
+    await expect.poll(() => button(page, 'Save').getAttribute('aria-disabled')).toBe('true');
+    await page.keyboard.press('ControlOrMeta+Shift+z');
+    await reads('Herons wade', 'Terns call loudly');
+    await page.keyboard.press('ControlOrMeta+z');
+    await page.keyboard.press('ControlOrMeta+z');
+    await reads('Herons', 'Terns call');
+    await page.keyboard.press('ControlOrMeta+z');
+    await reads('Herons', 'Terns');
+    await expect.poll(() => button(page, 'Undo').getAttribute('aria-disabled')).toBe('true');
+    expect(
+      (await saved(page)).document.content.map(({ content }: { content: { text: string }[] }) => content[0]?.text),
+    ).toEqual(['Herons', 'Terns']);
+  });
+});
+
+test('a new email comes from a verified domain, and an address typed or pasted as a whole is taken apart', async () => {
+  await inDashboard('templates/new', async (page) => {
+    const name = page.getByLabel('From', { exact: true });
+    const domain = page.getByLabel('From domain');
+    await expect
+      .poll(async () => [await name.inputValue(), await domain.inputValue()])
+      .toEqual(['hello', project.domain]);
+    // It is no change of one's own: leaving asks nothing.
+    await expect.poll(() => button(page, 'Save').getAttribute('aria-disabled')).toBe('true');
+    await name.fill('news@elsewhere.test');
+    await expect
+      .poll(async () => [await name.inputValue(), await domain.inputValue()])
+      .toEqual(['news', 'elsewhere.test']);
+    await domain.selectOption(project.domain);
+    await name.press('@');
+    await expect.poll(() => domain.evaluate((select) => select === select.ownerDocument.activeElement)).toBe(true);
+    await page.getByLabel('Name', { exact: true }).fill('From a domain');
+    await page.getByLabel('Subject').fill('From a domain');
+    expect((await saved(page)).from).toBe(`news@${project.domain}`);
   });
 });

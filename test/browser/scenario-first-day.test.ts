@@ -93,7 +93,10 @@ async function writesATemplate(page: Page): Promise<string> {
   const subjects = async () => (await world.mailTo(developer.email)).map(({ subject }) => subject);
   await expect.poll(subjects, patience).toContainEqual(expect.stringContaining('Welcome, '));
   await dialog.getByRole('button', { name: 'Close' }).click();
-  return new URL(page.url()).pathname.split('/').at(-1) ?? '';
+  const id = new URL(page.url()).pathname.split('/').at(-1) ?? '';
+  // The composer has the whole window; the menu is where one goes back to.
+  await page.getByRole('link', { name: 'Templates', exact: true }).click();
+  return id;
 }
 
 /** As the application does it, with the key of the first request. */

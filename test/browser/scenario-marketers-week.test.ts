@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { aProject, type TestProject } from '../support/api.ts';
-import { problemsInBothThemes } from '../support/browser.ts';
+import { problemsInBothThemes, wide } from '../support/browser.ts';
 import { type DashboardWorld, dashboardWorld } from '../support/dashboard.ts';
 import { signInAs } from '../support/dashboard-owner.ts';
 import { add, pick, press, stepOn, type } from '../support/designer.ts';
@@ -35,7 +35,7 @@ beforeAll(async () => {
 afterAll(() => world?.[Symbol.asyncDispose]());
 
 const atWork = (work: (page: Page) => Promise<void>) =>
-  world.inPage({ locale: 'en-US' }, async (page) => {
+  world.inPage({ locale: 'en-US', viewport: wide }, async (page) => {
     await signInAs(page, world.url, person.session);
     await page.goto(`${world.url}/app/${project.id}`);
     await work(page);
@@ -173,11 +173,11 @@ test('Wednesday: a campaign takes the template, is counted, checked, sent to a c
     await own.click();
     // What the form did not say yet comes from the template as well.
     await mail(page).getByRole('link', { name: 'Count with us' }).waitFor();
-    await expect.poll(() => page.getByLabel('From', { exact: true }).inputValue()).toBe(project.sender);
+    await expect.poll(() => page.getByLabel('From domain').inputValue()).toBe(project.domain);
     await expect.poll(() => page.getByLabel('Subject', { exact: true }).inputValue()).toBe('The herons are back');
     await goOn(page, 'audience');
     // The draft has a page of its own once it is saved.
-    await page.getByRole('button', { name: 'Version history' }).waitFor();
+    await page.getByRole('button', { name: 'More actions' }).waitFor();
     await page.getByText('6 contacts right now').waitFor();
     await pick(page, 'Send to', 'SEGMENT');
     await pick(page, 'Segment', 'Spring fair (6)');

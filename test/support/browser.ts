@@ -15,6 +15,8 @@ const usualPlaces = [
 
 /** The window of people at a desk. */
 export const desktop = { width: 1280, height: 900 };
+/** A window in which an email is written with its preview beside it. */
+export const wide = { width: 1600, height: 900 };
 /** The window of people with a phone in their hand. */
 export const phone = { width: 390, height: 844 };
 // A loaded machine may take long over one step; a step that never comes about must still be named before the test runs out.

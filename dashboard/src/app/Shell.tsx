@@ -46,14 +46,14 @@ export function Shell() {
   // biome-ignore lint/correctness/useExhaustiveDependencies: another page has been opened
   useEffect(() => setOpen(false), [pathname]);
   return (
-    <div className="grid min-h-dvh grid-cols-[minmax(0,1fr)] grid-rows-[auto_1fr] md:grid-cols-[14.5rem_minmax(0,1fr)] md:grid-rows-1">
+    <div className="group/shell grid min-h-dvh grid-cols-[minmax(0,1fr)] grid-rows-[auto_1fr] md:grid-cols-[14.5rem_minmax(0,1fr)] md:grid-rows-1 has-data-full:grid-cols-[minmax(0,1fr)] has-data-full:grid-rows-1">
       <a
         className="absolute -top-40 z-50 rounded-md bg-raised px-3 py-2 shadow-float focus:top-2 focus:left-2"
         href="#content"
       >
         Skip to content
       </a>
-      <aside className="flex min-w-0 flex-col border-line bg-sunken max-md:border-b md:sticky md:top-0 md:h-dvh md:border-e">
+      <aside className="flex min-w-0 flex-col border-line bg-sunken group-has-data-full/shell:hidden max-md:border-b md:sticky md:top-0 md:h-dvh md:border-e">
         <div className="flex items-center justify-between px-4 py-3">
           <Link
             className="flex items-center gap-2 font-semibold text-ink no-underline"
@@ -85,7 +85,7 @@ export function Shell() {
       <main
         id="content"
         tabIndex={-1}
-        className="mx-auto w-full max-w-7xl min-w-0 px-4 py-5 outline-none md:px-8 md:py-6"
+        className="mx-auto w-full max-w-7xl min-w-0 px-4 py-5 outline-none md:px-8 md:py-6 has-data-full:flex has-data-full:max-w-none has-data-full:flex-col has-data-full:p-0 has-data-full:lg:h-dvh"
       >
         <HoldBanner project={project} />
         <Outlet />

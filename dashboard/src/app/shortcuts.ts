@@ -5,10 +5,11 @@ import { places } from './places.ts';
 /** The overlays of the shell that are open above the page. */
 export type Opened = 'palette' | 'shortcuts' | null;
 
-const isMac = navigator.userAgent.includes('Mac');
+/** The key that makes a command of a letter, as this machine's keyboard has it. */
+export const mod = navigator.userAgent.includes('Mac') ? '⌘' : 'Ctrl';
 
 /** The keys that open the command palette, as this machine's keyboard has them. */
-export const paletteKeys = [isMac ? '⌘' : 'Ctrl', 'K'];
+export const paletteKeys = [mod, 'K'];
 
 /** Every shortcut that works on all pages, with its keys. */
 export const shortcuts: readonly { name: string; keys: readonly string[] }[] = [
@@ -20,6 +21,17 @@ export const shortcuts: readonly { name: string; keys: readonly string[] }[] = [
   ),
 ];
 
+/** The keys that work while an email is written. */
+export const writingShortcuts: typeof shortcuts = [
+  { name: 'Save', keys: [mod, 'S'] },
+  { name: 'Show or hide the preview', keys: [mod, 'P'] },
+  { name: 'Add or edit a link', keys: [mod, 'K'] },
+  { name: 'Insert a block', keys: ['/'] },
+  { name: 'Insert a variable', keys: ['{', '{'] },
+  { name: 'Move the block', keys: ['Alt', '↑', '↓'] },
+  { name: 'Duplicate the block', keys: [mod, 'Shift', 'D'] },
+];
+
 /** How long after `g` the second key may come, in milliseconds. */
 const patience = 1_500;
 
@@ -29,6 +41,8 @@ export function useShortcuts(project: string, open: (what: Opened) => void): voi
   const armed = useRef(0);
   useEffect(() => {
     const onKeyDown = (event: KeyboardEvent) => {
+      // The editor of emails has taken it, for a link.
+      if (event.defaultPrevented) return;
       if ((event.metaKey || event.ctrlKey) && event.key.toLowerCase() === 'k' && !event.shiftKey && !event.altKey) {
         event.preventDefault();
         open('palette');

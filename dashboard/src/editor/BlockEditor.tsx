@@ -9,12 +9,32 @@ import type { Insertable } from './catalog.ts';
 import { type Content, documented } from './content.ts';
 import { DragHandle, type Hovered, hoveredBlock } from './DragHandle.tsx';
 import { dropLast, insertImage, takeImages } from './dropped.ts';
-import { Inspector } from './Inspector.tsx';
 import { emailNodes } from './nodes.ts';
 import { type Suggested, Suggestions } from './suggest.ts';
+import { keepUndo } from './undo-history.ts';
 
-// In pixels: the toolbar and the settings of a block stand over the text at the edges of the window.
-const covered = { top: 100, right: 0, bottom: 200, left: 0 };
+export { Inspector } from './Inspector.tsx';
+
+// In pixels: on small windows the toolbar and the settings of a block stand over the text at their edges.
+const covered = () =>
+  window.matchMedia('(min-width: 64rem)').matches
+    ? { top: 40, right: 0, bottom: 40, left: 0 }
+    : { top: 100, right: 0, bottom: 200, left: 0 };
+
+interface BlockEditorProps {
+  initial: Content;
+  variables: readonly string[];
+  /** Blocks that the project has saved. */
+  insertable: readonly Insertable[];
+  early: Early;
+  /** Names the email for what can be undone after a reload; undefined where that is not kept. */
+  email: string | undefined;
+  /** Whether the address of a link is being asked for. */
+  isLinking: boolean;
+  onLinking: (isLinking: boolean) => void;
+  onEditor: (editor: Editor) => void;
+  onChange: (content: Content) => void;
+}
 
 /** The part of the editor of emails that is loaded for writing. It begins with what was typed in its picture. */
 export function BlockEditor({
@@ -22,24 +42,19 @@ export function BlockEditor({
   variables,
   insertable,
   early,
+  email,
+  isLinking,
+  onLinking,
   onEditor,
   onChange,
-}: {
-  initial: Content;
-  variables: readonly string[];
-  /** Blocks that the project has saved. */
-  insertable: readonly Insertable[];
-  early: Early;
-  onEditor: (editor: Editor) => void;
-  onChange: (content: Content) => void;
-}) {
+}: BlockEditorProps) {
   const [suggested, setSuggested] = useState<Suggested | null>(null);
   const current = useRef({ variables, insertable, onChange });
   current.current = { variables, insertable, onChange };
   const [over, setOver] = useState<Hovered | null>(null);
   const [extensions] = useState(() => [
     ...emailNodes,
-    BlockKeys,
+    BlockKeys.configure({ onLink: () => onLinking(true) }),
     Suggestions.configure({
       variables: () => current.current.variables,
       saved: () => current.current.insertable,
@@ -54,8 +69,8 @@ export function BlockEditor({
     injectCSS: false,
     editorProps: {
       attributes: { role: 'textbox', 'aria-label': 'Body', 'aria-multiline': 'true' },
-      scrollThreshold: covered,
-      scrollMargin: covered,
+      scrollThreshold: covered(),
+      scrollMargin: covered(),
       handlePaste: (_, event) => takeImages(event.clipboardData?.files, (url) => insertImage(editor, url)),
       handleDrop: (view, event, slice, isMoved) =>
         takeImages(event.dataTransfer?.files, (url) => {
@@ -69,6 +84,7 @@ export function BlockEditor({
       current.current.onChange(documented(changed.getJSON().content ?? []));
     },
   });
+  useUndoAfterReload(editor, email);
   // biome-ignore lint/correctness/useExhaustiveDependencies: once and at once, so that no key falls between the picture and the editor
   useLayoutEffect(() => {
     takeOver(successorIn(editor), early);
@@ -88,11 +104,18 @@ export function BlockEditor({
         <EditorContent editor={editor} />
         {over ? <DragHandle editor={editor} over={over} /> : null}
       </div>
-      <Inspector editor={editor} variables={variables} />
-      <Bubble editor={editor} />
+      <Bubble editor={editor} isLinking={isLinking} onLinking={onLinking} />
       {suggested ? <SuggestionList {...suggested} /> : null}
     </>
   );
+}
+
+/** Keeps what can be undone. It is called before the editor takes over what was typed meanwhile, which comes on top. */
+function useUndoAfterReload(editor: Editor, email: string | undefined): void {
+  const current = useRef(email);
+  current.current = email;
+  const isKept = email !== undefined;
+  useLayoutEffect(() => (isKept ? keepUndo(editor, () => current.current ?? '') : undefined), [editor, isKept]);
 }
 
 function successorIn(editor: Editor): Successor {

@@ -5,24 +5,28 @@ import { Button } from '../ui/Button.tsx';
 import { inputClass } from '../ui/Field.tsx';
 import { Marks } from './Toolbar.tsx';
 
-/** A small toolbar at the selected text: its marks, and the link that it leads to. */
-export function Bubble({ editor }: { editor: Editor }) {
-  const [href, setHref] = useState<string | null>(null);
-  const { selection } = editor.state;
-  const { from, to } = selection;
-  const isText = !selection.empty && editor.state.doc.textBetween(from, to).trim() !== '';
-  if (editor.isDestroyed || !(isText && (editor.isFocused || href !== null))) return null;
+/** A small toolbar at the selected text: its marks, and the link that it leads to. A link that is asked for needs no selected text. */
+export function Bubble({
+  editor,
+  isLinking,
+  onLinking,
+}: {
+  editor: Editor;
+  /** Whether the address of a link is being asked for. */
+  isLinking: boolean;
+  onLinking: (isLinking: boolean) => void;
+}) {
+  if (editor.isDestroyed) return null;
+  const { from, to, empty } = editor.state.selection;
+  const isText = !empty && editor.state.doc.textBetween(from, to).trim() !== '';
+  if (!(isLinking || (isText && editor.isFocused))) return null;
   const { top, left } = editor.view.coordsAtPos(from);
-  const place = { top: Math.max(8, top - 48), left: Math.min(left, window.innerWidth - 320) };
-  const save = () => {
-    const chain = editor.chain().focus().extendMarkRange('link');
-    if (href?.trim()) chain.setLink({ href: href.trim() }).run();
-    else chain.unsetLink().run();
-    setHref(null);
-  };
+  const place = { top: Math.max(8, top - 48), left: Math.max(8, Math.min(left, window.innerWidth - 320)) };
   return (
     <div className="email-bubble" role="toolbar" aria-label="Selected text" style={place}>
-      {href === null ? (
+      {isLinking ? (
+        <LinkField editor={editor} onClose={() => onLinking(false)} />
+      ) : (
         <>
           <Marks editor={editor} act={(work) => work(editor)} />
           <Button
@@ -30,34 +34,61 @@ export function Bubble({ editor }: { editor: Editor }) {
             variant="plain"
             aria-label="Link"
             onMouseDown={(event) => event.preventDefault()}
-            onClick={() => setHref(String(editor.getAttributes('link').href ?? ''))}
+            onClick={() => onLinking(true)}
           >
             <Link2 aria-hidden />
           </Button>
         </>
-      ) : (
-        <>
-          <input
-            className={inputClass}
-            aria-label="Link address"
-            placeholder="https://"
-            // biome-ignore lint/a11y/noAutofocus: it was asked for by the button that it replaces
-            autoFocus
-            value={href}
-            onChange={(event) => setHref(event.target.value)}
-            onKeyDown={(event) => {
-              if (event.key === 'Enter') save();
-              if (event.key === 'Escape') {
-                setHref(null);
-                editor.commands.focus();
-              }
-            }}
-          />
-          <Button size="small" onClick={save}>
-            Apply
-          </Button>
-        </>
       )}
     </div>
+  );
+}
+
+/** The address of the link at the selection; an empty one takes the link away. */
+function LinkField({ editor, onClose }: { editor: Editor; onClose: () => void }) {
+  const [href, setHref] = useState(() => String(editor.getAttributes('link').href ?? ''));
+  const save = () => {
+    const address = href.trim();
+    // At once, and not with the next picture as the editor's own command does: what is typed next is meant for the text.
+    editor.view.focus();
+    const chain = editor.chain();
+    if (editor.state.selection.empty && !editor.isActive('link')) {
+      const marks = [{ type: 'link', attrs: { href: address } }];
+      if (address !== '') chain.insertContent({ type: 'text', text: address, marks });
+    } else if (address === '') chain.extendMarkRange('link').unsetLink();
+    else chain.extendMarkRange('link').setLink({ href: address });
+    chain.run();
+    onClose();
+  };
+  return (
+    <>
+      <input
+        className={inputClass}
+        aria-label="Link address"
+        placeholder="https://"
+        // biome-ignore lint/a11y/noAutofocus: it was asked for, by a button or a key
+        autoFocus
+        value={href}
+        onChange={(event) => setHref(event.target.value)}
+        onKeyDown={(event) => {
+          if (event.key === 'Enter') {
+            // The key is not to reach the text, which has the focus by then.
+            event.preventDefault();
+            save();
+          }
+          if (event.key === 'Escape') {
+            editor.view.focus();
+            onClose();
+          }
+        }}
+        onBlur={({ currentTarget, relatedTarget }) => {
+          // Another window, from which an address is copied, takes the focus as well.
+          if (document.hasFocus() && !currentTarget.parentElement?.contains(relatedTarget)) onClose();
+        }}
+      />
+      <Button size="small" onMouseDown={(event) => event.preventDefault()} onClick={save}>
+        Apply
+      </Button>
+    </>
   );
 }

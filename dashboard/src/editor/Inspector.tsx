@@ -2,7 +2,7 @@ import { isVariableName, networks } from '@fernpost/email-document';
 import type { Editor } from '@tiptap/core';
 import type { Node } from '@tiptap/pm/model';
 import { NodeSelection } from '@tiptap/pm/state';
-import type { ReactNode } from 'react';
+import { type ReactNode, useEffect } from 'react';
 import { Button } from '../ui/Button.tsx';
 import { CheckField, SelectField, TextArea, TextField } from '../ui/Field.tsx';
 import { ImagePicker } from './ImagePicker.tsx';
@@ -29,6 +29,12 @@ const inspectable = new Set([
 /** The settings of the selected block, or of the block around the cursor. */
 export function Inspector({ editor, variables }: { editor: Editor; variables: readonly string[] }) {
   const found = inspected(editor);
+  const selected = editor.state.selection instanceof NodeSelection ? found?.pos : undefined;
+  useEffect(() => {
+    const block = selected === undefined ? null : editor.view.nodeDOM(selected);
+    // On small windows the settings would stand over it.
+    if (block instanceof HTMLElement) block.scrollIntoView({ block: 'nearest' });
+  }, [editor, selected]);
   if (found === null) return null;
   const { node, pos } = found;
   const set = (attributes: Record<string, unknown>) => {
@@ -40,8 +46,16 @@ export function Inspector({ editor, variables }: { editor: Editor; variables: re
   };
   const title = titles[node.type.name] ?? 'Block';
   return (
-    <section className="inspector" aria-label={`${title} settings`}>
-      <div className="filters">{settings[node.type.name]?.({ node, pos, set, editor, variables })}</div>
+    // Escape leads back to the text from the fields inside.
+    <section
+      className="inspector"
+      aria-label={`${title} settings`}
+      onKeyDown={(event) => {
+        if (event.key === 'Escape') editor.commands.focus();
+      }}
+    >
+      <h2>{title}</h2>
+      <div className="mail-fields">{settings[node.type.name]?.({ node, pos, set, editor, variables })}</div>
     </section>
   );
 }

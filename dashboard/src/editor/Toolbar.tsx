@@ -10,6 +10,7 @@ import {
   Braces,
   Copy,
   Italic,
+  Link2,
   List,
   ListOrdered,
   type LucideIcon,
@@ -32,12 +33,14 @@ export function EditorToolbar({
   act,
   variables,
   saved,
+  onLink,
   onSave,
 }: {
   editor: Editor | null;
   act: Act;
   variables: readonly string[];
   saved: readonly Insertable[];
+  onLink: () => void;
   onSave: () => void;
 }) {
   const align = (value: string) => () =>
@@ -54,6 +57,7 @@ export function EditorToolbar({
     <div className="bar" role="toolbar" aria-label="Format">
       <InsertMenus act={act} variables={variables} saved={saved} />
       <Marks editor={editor} act={act} />
+      <Tool name="Link" icon={Link2} isOn={isOn('link')} press={onLink} />
       <Tool
         name="Bullet list"
         icon={List}

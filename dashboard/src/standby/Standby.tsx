@@ -2,7 +2,7 @@ import { type KeyboardEvent, type ReactNode, useEffect, useLayoutEffect, useRef 
 import { type Early, positionOf } from './early.ts';
 
 const movements = new Set(['ArrowUp', 'ArrowDown', 'ArrowLeft', 'ArrowRight', 'Home', 'End', 'PageUp', 'PageDown']);
-const editingKeys = new Set(['b', 'i', 'u', 'z', 'y', 'a', 'x']);
+const editingKeys = new Set(['b', 'i', 'k', 'u', 'z', 'y', 'a', 'x']);
 const keysOfInput: Record<string, string> = {
   insertParagraph: 'Enter',
   insertLineBreak: 'Enter',

@@ -1,5 +1,12 @@
 import { type ReactNode, useEffect } from 'react';
 
+/** Names the window after what it shows. */
+export function useTitle(title: string): void {
+  useEffect(() => {
+    document.title = `${title} · Fernpost`;
+  }, [title]);
+}
+
 /** A page: its title, what it is for, and what can be done. */
 export function Page({
   title,
@@ -15,9 +22,7 @@ export function Page({
   actions?: ReactNode;
   children: ReactNode;
 }) {
-  useEffect(() => {
-    document.title = `${title} · Fernpost`;
-  }, [title]);
+  useTitle(title);
   return (
     <div>
       {above ? (

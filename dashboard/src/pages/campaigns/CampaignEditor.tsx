@@ -1,3 +1,4 @@
+import { CalendarX, History, Trash2 } from 'lucide-react';
 import { type ReactNode, useState } from 'react';
 import { ApiError } from '../../api/errors.ts';
 import { useFilters } from '../../app/address.ts';
@@ -6,12 +7,12 @@ import { useUnsaved } from '../../app/unsaved.tsx';
 import { useConditionSentence } from '../../conditions/vocabulary.tsx';
 import { Badge } from '../../ui/Badge.tsx';
 import { Button } from '../../ui/Button.tsx';
-import { Card, Page } from '../../ui/Page.tsx';
-import { Note, Problem } from '../../ui/States.tsx';
+import { MenuItem } from '../../ui/Menu.tsx';
+import { Card } from '../../ui/Page.tsx';
 import { Timestamp } from '../../ui/Timestamp.tsx';
+import { Composer, MoreMenu, PreviewButton, usePreview } from '../mail/Composer.tsx';
 import { contentNames, contentText } from '../mail/content.ts';
 import { MailForm } from '../mail/MailForm.tsx';
-import { MailPreview } from '../mail/MailPreview.tsx';
 import { TestDialog } from '../mail/TestDialog.tsx';
 import { AudienceForm } from './AudienceForm.tsx';
 import { audienceText } from './audience.ts';
@@ -22,16 +23,19 @@ import { type CampaignDraft, useCampaignDraft } from './composer/draft.ts';
 import { EarlierAudience, isToEarlier } from './composer/EarlierAudience.tsx';
 import { ReviewStep } from './composer/ReviewStep.tsx';
 import { SendStep } from './composer/SendStep.tsx';
-import { StepFoot, StepList } from './composer/StepList.tsx';
+import { NextStep, StepList } from './composer/StepList.tsx';
 import { type Audience, type ComposerStep, missingAt, stepIn } from './rules/steps.ts';
 
 /** Writes a campaign in steps, each with an address: the message, the audience, a review, and when it leaves. */
 export function CampaignEditor({
   campaign,
+  senderDomains,
   above,
   onCreated,
 }: {
   campaign: Campaign | null;
+  /** The domains that a new campaign may be sent from. */
+  senderDomains: readonly string[] | undefined;
   above: ReactNode;
   /** Called with the ID of a new campaign before the address changes to it. */
   onCreated: (id: string) => void;
@@ -39,29 +43,36 @@ export function CampaignEditor({
   const [filters] = useFilters();
   const step = stepIn(filters.step);
   const [dialog, setDialog] = useState<ComposerDialog | 'test' | null>(null);
-  const draft = useCampaignDraft(campaign, onCreated);
+  const draft = useCampaignDraft(campaign, senderDomains, onCreated);
   const { content, hasChanges, isSaving, error, conflict } = draft;
   const missing = missingAt(content);
   const sentence = useConditionSentence();
   const unsaved = useUnsaved(hasChanges && !isSaving);
+  const [isPreviewed, togglePreview] = usePreview();
   // A complete step is saved when it is left; an incomplete one would only be refused.
   const saveAsYouGo = () => {
     if (hasChanges && !isSaving && missing.content.length + missing.audience.length === 0) draft.save();
   };
   return (
-    <Page
-      title={content.name || 'New campaign'}
+    <Composer
+      title="New campaign"
+      name={content.name}
+      onName={(name) => draft.change({ name })}
       above={above}
       about={campaign ? <About campaign={campaign} /> : undefined}
-      actions={<Actions campaign={campaign} draft={draft} onOpen={setDialog} />}
+      error={error}
+      save={hasChanges && !isSaving ? draft.save : null}
+      onPreview={step === 'content' ? togglePreview : null}
+      actions={
+        <>
+          {step === 'content' ? <PreviewButton isOpen={isPreviewed} onClick={togglePreview} /> : null}
+          <Actions campaign={campaign} draft={draft} onOpen={setDialog} />
+          <NextStep step={step} onLeave={saveAsYouGo} />
+        </>
+      }
     >
-      <div className="stack">
-        <StepList step={step} missing={missing} onLeave={saveAsYouGo} />
-        {error ? <Problem error={error} /> : null}
-        {hasChanges && campaign !== null ? <Note>Save your changes to send the campaign.</Note> : null}
-        <Step step={step} campaign={campaign} draft={draft} onSend={setDialog} />
-        <StepFoot step={step} onLeave={saveAsYouGo} />
-      </div>
+      <StepList step={step} missing={missing} onLeave={saveAsYouGo} />
+      <Step step={step} campaign={campaign} draft={draft} isPreviewed={isPreviewed} onSend={setDialog} />
       {conflict ? (
         <ConflictDialog
           what="campaign"
@@ -87,22 +98,21 @@ export function CampaignEditor({
         <ComposerDialogs open={dialog} campaign={campaign} hasChanges={hasChanges} onClose={() => setDialog(null)} />
       ) : null}
       {unsaved}
-    </Page>
+    </Composer>
   );
 }
 
 function About({ campaign }: { campaign: Campaign }) {
   const { name, tone } = states[campaign.status];
   return (
-    <>
+    <span className="row text-sm text-muted">
       <Badge tone={tone}>{name}</Badge>
       {campaign.status === 'SCHEDULED' ? (
-        <>
-          {' '}
+        <span>
           Sends <Timestamp at={campaign.scheduledFor} />
-        </>
+        </span>
       ) : null}
-    </>
+    </span>
   );
 }
 
@@ -117,14 +127,23 @@ function Actions({
 }) {
   return (
     <>
-      {campaign?.status === 'SCHEDULED' ? <Button onClick={() => onOpen('cancel')}>Back to draft</Button> : null}
-      {campaign?.status === 'DRAFT' ? (
-        <Button variant="danger" onClick={() => onOpen('delete')}>
-          Delete
-        </Button>
-      ) : null}
-      {campaign ? <Button onClick={() => onOpen('history')}>Version history</Button> : null}
       <Button onClick={() => onOpen('test')}>Send test email</Button>
+      {campaign ? (
+        <MoreMenu>
+          <MenuItem onSelect={() => onOpen('history')}>
+            <History aria-hidden /> Version history
+          </MenuItem>
+          {campaign.status === 'SCHEDULED' ? (
+            <MenuItem onSelect={() => onOpen('cancel')}>
+              <CalendarX aria-hidden /> Back to draft
+            </MenuItem>
+          ) : (
+            <MenuItem onSelect={() => onOpen('delete')}>
+              <Trash2 aria-hidden /> Delete draft
+            </MenuItem>
+          )}
+        </MoreMenu>
+      ) : null}
       <Button busy={isSaving} disabled={!hasChanges} onClick={save}>
         Save
       </Button>
@@ -136,27 +155,47 @@ function Step({
   step,
   campaign,
   draft,
+  isPreviewed,
   onSend,
 }: {
   step: ComposerStep;
+  campaign: Campaign | null;
+  draft: CampaignDraft;
+  isPreviewed: boolean;
+  onSend: (when: 'send' | 'schedule') => void;
+}) {
+  const { content, generation, error, change } = draft;
+  if (step === 'content')
+    return (
+      <MailForm
+        content={content}
+        email={`campaigns/${campaign?.id ?? 'new'}`}
+        generation={generation}
+        refused={error instanceof ApiError ? error : null}
+        onChange={change}
+        isPreviewed={isPreviewed}
+      />
+    );
+  return (
+    <div className="composer-step">
+      <OtherStep step={step} campaign={campaign} draft={draft} onSend={onSend} />
+    </div>
+  );
+}
+
+function OtherStep({
+  step,
+  campaign,
+  draft,
+  onSend,
+}: {
+  step: Exclude<ComposerStep, 'content'>;
   campaign: Campaign | null;
   draft: CampaignDraft;
   onSend: (when: 'send' | 'schedule') => void;
 }) {
   const { content, generation, error, change } = draft;
   switch (step) {
-    case 'content':
-      return (
-        <div className="writing">
-          <MailForm
-            content={content}
-            generation={generation}
-            refused={error instanceof ApiError ? error : null}
-            onChange={change}
-          />
-          <MailPreview content={content} />
-        </div>
-      );
     case 'audience':
       return (
         <Card title="Audience">

@@ -6,6 +6,7 @@ import { useProjectId } from '../../app/address.ts';
 import { useCreatedHere } from '../../app/created.ts';
 import { ShownPage } from '../../ui/ShownPage.tsx';
 import { Loading } from '../../ui/States.tsx';
+import { useSenderDomains } from '../mail/senders.ts';
 import { campaignQuery, isOpen } from './campaign.ts';
 
 // A campaign is either written or watched, and each half is large.
@@ -31,11 +32,13 @@ export function CampaignPage() {
       Campaigns
     </Link>
   );
+  const domains = useSenderDomains();
+  if (id === 'new' && domains === undefined) return <Loading />;
   const written = id === 'new' ? null : isCreatedHere ? campaign.data : undefined;
   if (written === null || (written && isOpen(written)))
     return (
       <Suspense fallback={<Loading />}>
-        <CampaignEditor key={key} campaign={written} above={above} onCreated={onCreated} />
+        <CampaignEditor key={key} campaign={written} senderDomains={domains} above={above} onCreated={onCreated} />
       </Suspense>
     );
   return (
@@ -43,7 +46,7 @@ export function CampaignPage() {
       {(each) => (
         <Suspense fallback={<Loading />}>
           {isOpen(each) ? (
-            <CampaignEditor key={key} campaign={each} above={above} onCreated={onCreated} />
+            <CampaignEditor key={key} campaign={each} senderDomains={domains} above={above} onCreated={onCreated} />
           ) : (
             <CampaignRun key={each.id} campaign={each} above={above} />
           )}

@@ -1,5 +1,5 @@
-import { Blocks, Code2, ImagePlus, LayoutTemplate, Palette, Undo2 } from 'lucide-react';
-import { useRef, useState } from 'react';
+import { Blocks, Code2, ImagePlus, LayoutTemplate, type LucideIcon, Palette, Undo2 } from 'lucide-react';
+import { type ReactNode, useRef, useState } from 'react';
 import { CodeEditor, type Insert } from '../../code/CodeEditor.tsx';
 import { EmailEditor } from '../../editor/EmailEditor.tsx';
 import { Button } from '../../ui/Button.tsx';
@@ -9,69 +9,83 @@ import { useBrand, useSource } from './brand.ts';
 import type { MailContent } from './content.ts';
 import { ImageDialog } from './ImageDialog.tsx';
 import { type Layout, LayoutDialog } from './LayoutDialog.tsx';
+import { MailChecks } from './MailChecks.tsx';
 import { SaveBlockDialog, type SavedBlock, SavedBlocksDialog, useSavedBlocks } from './SavedBlocks.tsx';
+import { useSenderDomains, usualSender } from './senders.ts';
 import { useLayout } from './use-layout.ts';
-import { VariableField } from './VariableField.tsx';
 import { useVariables } from './variables.ts';
+import './composer.css';
 
 type Dialog = 'image' | 'layout' | 'brand' | 'blocks' | 'html';
 
-/** Edits the body of a message: as blocks, or as HTML where it was written as HTML. */
+/**
+ * Edits the body of a message: as blocks, or as HTML where it was written as HTML. Beside it are the settings of the selected block,
+ * what the whole email can be made of, what recipients would stumble over, and the preview where one is given.
+ */
 export function MailBody({
   content,
+  email,
   problem,
   onChange,
+  preview,
 }: {
   content: MailContent;
+  /** Names the message for what can be undone after a reload. */
+  email?: string;
   problem: string | undefined;
   onChange: (change: Partial<MailContent>) => void;
+  preview?: ReactNode;
 }) {
   const variables = useVariables();
   const saved = useSavedBlocks();
   const [saving, setSaving] = useState<SavedBlock['content'] | null>(null);
   const sourceOf = useSource();
-  const { primaryColor } = useBrand();
+  const brand = useBrand();
   const insert = useRef<Insert | null>(null);
   const [dialog, setDialog] = useState<Dialog | null>(null);
-  const layout = useLayout(content, onChange);
+  const layout = useLayout(content, usualSender(useSenderDomains() ?? []), onChange);
   const { document } = content;
-  return (
-    <div className="field">
-      {document ? (
-        <VariableField
-          label="Preheader"
-          hint="Shown behind the subject in the inbox."
-          maxLength={300}
-          value={document.preheader}
-          onText={(preheader) => onChange({ document: { ...document, preheader } })}
-        />
-      ) : null}
-      <Tools isDocument={document !== null} back={layout.back} onOpen={setDialog} />
-      {document ? (
-        <EmailEditor
-          key={layout.generation}
-          initial={document.content}
-          variables={variables}
-          saved={saved}
-          onSave={(blocks) => setSaving(blocks.map((block) => ({ ...block })))}
-          color={primaryColor}
-          onChange={(blocks) => onChange({ document: { ...document, content: blocks } })}
-        />
-      ) : (
-        <CodeEditor
-          key={layout.generation}
-          label="Body"
-          value={content.body}
-          variables={variables}
-          insert={insert}
-          onChange={(body) => onChange({ body })}
-        />
-      )}
+  const side = (
+    <>
       {problem ? (
         <span className="text-sm text-bad" role="alert">
           {problem}
         </span>
       ) : null}
+      <Tools isDocument={document !== null} back={layout.back} onOpen={setDialog} />
+      <MailChecks content={content} />
+    </>
+  );
+  return (
+    <div className="mail-desk" data-previewed={preview ? true : undefined}>
+      {document ? (
+        <EmailEditor
+          key={layout.generation}
+          initial={document.content}
+          email={email}
+          variables={variables}
+          saved={saved}
+          brand={brand}
+          side={side}
+          onSave={(blocks) => setSaving(blocks.map((block) => ({ ...block })))}
+          onChange={(blocks) => onChange({ document: { ...document, content: blocks } })}
+        />
+      ) : (
+        <>
+          <div className="mail-code">
+            <CodeEditor
+              key={layout.generation}
+              label="Body"
+              value={content.body}
+              variables={variables}
+              insert={insert}
+              onChange={(body) => onChange({ body })}
+            />
+          </div>
+          <div className="mail-side">{side}</div>
+        </>
+      )}
+      {preview}
       {dialog ? (
         <BodyDialog
           dialog={dialog}
@@ -97,37 +111,29 @@ function Tools({
   back: ReturnType<typeof useLayout>['back'];
   onOpen: (dialog: Dialog) => void;
 }) {
+  const tool = (name: string, Icon: LucideIcon, run: () => void) => (
+    <Button size="small" variant="plain" onClick={run}>
+      <Icon aria-hidden /> {name}
+    </Button>
+  );
   return (
-    <div className="row mt-2">
-      <span className="muted">
+    <section aria-label="Email" className="mail-tools">
+      <h2>Email</h2>
+      <p className="muted">
         {isDocument ? 'Type / for blocks and {{ for variables.' : 'HTML with Liquid. Type {{ for variables.'}
-      </span>
-      <Button size="small" onClick={() => onOpen('layout')}>
-        <LayoutTemplate aria-hidden /> Layouts
-      </Button>
-      {back ? (
-        <Button size="small" onClick={back.run}>
-          <Undo2 aria-hidden /> {back.name}
-        </Button>
-      ) : null}
+      </p>
+      {tool('Layouts', LayoutTemplate, () => onOpen('layout'))}
+      {back ? tool(back.name, Undo2, back.run) : null}
       {isDocument ? (
         <>
-          <Button size="small" onClick={() => onOpen('blocks')}>
-            <Blocks aria-hidden /> Saved blocks
-          </Button>
-          <Button size="small" onClick={() => onOpen('brand')}>
-            <Palette aria-hidden /> Brand kit
-          </Button>
-          <Button size="small" onClick={() => onOpen('html')}>
-            <Code2 aria-hidden /> Edit as HTML
-          </Button>
+          {tool('Saved blocks', Blocks, () => onOpen('blocks'))}
+          {tool('Brand kit', Palette, () => onOpen('brand'))}
+          {tool('Edit as HTML', Code2, () => onOpen('html'))}
         </>
       ) : (
-        <Button size="small" onClick={() => onOpen('image')}>
-          <ImagePlus aria-hidden /> Insert image
-        </Button>
+        tool('Insert image', ImagePlus, () => onOpen('image'))
       )}
-    </div>
+    </section>
   );
 }
 

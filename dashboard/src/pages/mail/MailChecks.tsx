@@ -1,10 +1,17 @@
-import { checkDocument, checkEmail, type EmailDocument, gmailClip } from '@fernpost/email-document';
+import { checkDocument, checkEmail, gmailClip } from '@fernpost/email-document';
+import { usePause } from '../../ui/pause.ts';
 import { Note } from '../../ui/States.tsx';
+import { useSource } from './brand.ts';
+import type { MailContent } from './content.ts';
 import { useKnownVariables } from './variables.ts';
 
-/** Lists problems that recipients would notice: links, images, variables, size. */
-export function MailChecks({ source, document }: { source: string; document: EmailDocument | null }) {
+/** Lists problems that recipients would notice: links, images, variables, size. Nothing is wrong with what is not written yet. */
+export function MailChecks({ content }: { content: Pick<MailContent, 'body' | 'document'> }) {
   const variables = useKnownVariables();
+  const settled = usePause(content, 400);
+  const source = useSource()(settled);
+  if (source === '') return null;
+  const { document } = settled;
   const findings = [...checkEmail(source, variables), ...(document ? checkDocument(document) : [])];
   // Two links may have the same problem, and both checks find an image without alt text. It is said once.
   const messages = [...new Set(findings.map(({ message }) => message))];
@@ -18,7 +25,7 @@ export function MailChecks({ source, document }: { source: string; document: Ema
       {messages.length === 0 ? (
         <Note tone="good">Links, images and variables look fine.</Note>
       ) : (
-        <ul className="stack">
+        <ul className="flex flex-col gap-2">
           {messages.map((message) => (
             <li key={message}>
               <Note tone="warn">{message}</Note>

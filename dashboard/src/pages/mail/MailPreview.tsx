@@ -8,20 +8,16 @@ import { usePause } from '../../ui/pause.ts';
 import { Loading, Note, Problem } from '../../ui/States.tsx';
 import { useSource } from './brand.ts';
 import type { MailContent } from './content.ts';
-import { MailChecks } from './MailChecks.tsx';
 import './mail.css';
 
 const widths = { desktop: 'Desktop', phone: 'Phone', text: 'Plain text' } as const;
 const appearances = { light: 'Light', dark: 'Dark' } as const;
 
-/** The message while it is written: as one recipient sees it, and what they would stumble over. */
+/** The message while it is written, as one recipient sees it. */
 export function MailPreview({ content }: { content: MailContent }) {
-  const settled = usePause(content, 400);
-  const body = useSource()(settled);
   return (
-    <section className="stack" aria-label="Preview">
-      <RenderedMail content={settled} />
-      {body === '' ? null : <MailChecks source={body} document={settled.document} />}
+    <section className="mail-beside stack" aria-label="Preview">
+      <RenderedMail content={usePause(content, 400)} />
     </section>
   );
 }

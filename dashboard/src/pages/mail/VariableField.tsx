@@ -1,4 +1,4 @@
-import { isVariableName, variableText } from '@fernpost/email-document';
+import { type EmailDocument, isVariableName, variableText } from '@fernpost/email-document';
 import { Braces } from 'lucide-react';
 import { type ComponentProps, useRef, useState } from 'react';
 import { Button } from '../../ui/Button.tsx';
@@ -19,7 +19,7 @@ export function VariableField({
   const [choosing, setChoosing] = useState(false);
   const { value } = field;
   return (
-    <div className="flex items-end gap-2 [&>.field]:flex-1">
+    <div className="flex items-end gap-1 [&>.field]:flex-1">
       <TextField
         {...field}
         onSelect={(event) => {
@@ -27,8 +27,13 @@ export function VariableField({
         }}
         onChange={(event) => onText(event.target.value)}
       />
-      <Button aria-label="Insert a variable" onClick={() => setChoosing(true)}>
-        <Braces aria-hidden /> Variable
+      <Button
+        variant="plain"
+        aria-label="Insert a variable"
+        title="Insert a variable"
+        onClick={() => setChoosing(true)}
+      >
+        <Braces aria-hidden />
       </Button>
       {choosing ? (
         <VariableDialog
@@ -41,6 +46,25 @@ export function VariableField({
         />
       ) : null}
     </div>
+  );
+}
+
+/** The text that inboxes show behind the subject. An email that is written as HTML has none of its own. */
+export function PreheaderField({
+  document,
+  onChange,
+}: {
+  document: EmailDocument | null;
+  onChange: (change: { document: EmailDocument }) => void;
+}) {
+  return document === null ? null : (
+    <VariableField
+      label="Preheader"
+      placeholder="Shown after the subject in the inbox"
+      maxLength={300}
+      value={document.preheader}
+      onText={(preheader) => onChange({ document: { ...document, preheader } })}
+    />
   );
 }
 

@@ -1,5 +1,6 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link, useNavigate, useParams } from '@tanstack/react-router';
+import { History, Trash2 } from 'lucide-react';
 import { type ReactNode, useState } from 'react';
 import { answer, api } from '../../api/client.ts';
 import { ApiError } from '../../api/errors.ts';
@@ -10,17 +11,17 @@ import { useDraft } from '../../app/draft.ts';
 import { useUnsaved } from '../../app/unsaved.tsx';
 import { Button } from '../../ui/Button.tsx';
 import { ConfirmDialog } from '../../ui/Dialog.tsx';
-import { Page } from '../../ui/Page.tsx';
+import { MenuItem } from '../../ui/Menu.tsx';
 import { ShownPage } from '../../ui/ShownPage.tsx';
-import { Problem } from '../../ui/States.tsx';
+import { Loading } from '../../ui/States.tsx';
 import { toast } from '../../ui/toasts.tsx';
-import { contentBody, contentNames, contentOf, contentText, emptyContent, type MailContent } from '../mail/content.ts';
+import { Composer, MoreMenu, PreviewButton, usePreview } from '../mail/Composer.tsx';
+import { contentBody, contentNames, contentOf, contentText, type MailContent } from '../mail/content.ts';
 import { HistoryDialog } from '../mail/HistoryDialog.tsx';
 import { MailForm } from '../mail/MailForm.tsx';
-import { MailPreview } from '../mail/MailPreview.tsx';
+import { newMessage, useSenderDomains } from '../mail/senders.ts';
 import { TestDialog } from '../mail/TestDialog.tsx';
 
-const unsaved = { content: emptyContent, revision: null };
 const storedOf = (template: Parameters<typeof contentOf>[0] & { revision: number }) => ({
   content: contentOf(template),
   revision: template.revision,
@@ -41,13 +42,15 @@ export function TemplatePage() {
       Templates
     </Link>
   );
+  const domains = useSenderDomains();
   const written = isCreatedHere ? template.data : undefined;
+  if (id === 'new' && domains === undefined) return <Loading />;
   if (id === 'new' || written)
     return (
       <Editor
         key={key}
         id={written?.id ?? null}
-        stored={written ? storedOf(written) : unsaved}
+        stored={written ? storedOf(written) : newMessage(domains)}
         above={above}
         onCreated={onCreated}
       />
@@ -113,32 +116,35 @@ function Editor({
   const draft = useTemplateDraft(id, stored, onCreated);
   const { content, hasChanges } = draft;
   const unsaved = useUnsaved(hasChanges && !draft.isSaving);
+  const [isPreviewed, togglePreview] = usePreview();
   return (
-    <Page
-      title={content.name || 'New template'}
+    <Composer
+      title="New template"
+      name={content.name}
+      onName={(name) => draft.change({ name })}
       above={above}
+      error={draft.error}
+      save={hasChanges && !draft.isSaving ? draft.save : null}
+      onPreview={togglePreview}
       actions={
         <>
-          {id === null ? null : <SavedActions onOpen={setDialog} />}
+          <PreviewButton isOpen={isPreviewed} onClick={togglePreview} />
           <Button onClick={() => setDialog('test')}>Send test email</Button>
+          {id === null ? null : <SavedActions onOpen={setDialog} />}
           <Button variant="primary" busy={draft.isSaving} disabled={!hasChanges} onClick={draft.save}>
             Save
           </Button>
         </>
       }
     >
-      <div className="stack">
-        {draft.error ? <Problem error={draft.error} /> : null}
-        <div className="writing">
-          <MailForm
-            content={content}
-            generation={draft.generation}
-            refused={draft.error instanceof ApiError ? draft.error : null}
-            onChange={draft.change}
-          />
-          <MailPreview content={content} />
-        </div>
-      </div>
+      <MailForm
+        content={content}
+        email={`templates/${id ?? 'new'}`}
+        generation={draft.generation}
+        refused={draft.error instanceof ApiError ? draft.error : null}
+        onChange={draft.change}
+        isPreviewed={isPreviewed}
+      />
       {draft.conflict ? (
         <ConflictDialog
           what="template"
@@ -163,18 +169,20 @@ function Editor({
         <SavedDialog dialog={dialog} id={id} stored={stored} hasChanges={hasChanges} onClose={() => setDialog(null)} />
       ) : null}
       {unsaved}
-    </Page>
+    </Composer>
   );
 }
 
 function SavedActions({ onOpen }: { onOpen: (dialog: SavedDialogName) => void }) {
   return (
-    <>
-      <Button variant="danger" onClick={() => onOpen('delete')}>
-        Delete
-      </Button>
-      <Button onClick={() => onOpen('history')}>Version history</Button>
-    </>
+    <MoreMenu>
+      <MenuItem onSelect={() => onOpen('history')}>
+        <History aria-hidden /> Version history
+      </MenuItem>
+      <MenuItem onSelect={() => onOpen('delete')}>
+        <Trash2 aria-hidden /> Delete template
+      </MenuItem>
+    </MoreMenu>
   );
 }
 

@@ -19,7 +19,7 @@ export function StepList({
   const at = composerSteps.findIndex(({ key }) => key === step);
   return (
     <nav aria-label="Steps">
-      <ol className="flex flex-wrap gap-x-1 gap-y-1 border-b border-line">
+      <ol className="flex flex-wrap gap-x-1 gap-y-1 border-b border-line px-2">
         {composerSteps.map(({ key, name }, n) => {
           const open = missing[key].length;
           const isDone = open === 0 && n < at;
@@ -86,29 +86,13 @@ export function MissingNotes({ missing }: { missing: Record<ComposerStep, readon
   );
 }
 
-/** Leads to the step before and to the next one. */
-export function StepFoot({ step, onLeave }: { step: ComposerStep; onLeave: () => void }) {
-  const at = composerSteps.findIndex(({ key }) => key === step);
-  const [before, next] = [composerSteps[at - 1], composerSteps[at + 1]];
+/** Leads to the next step. */
+export function NextStep({ step, onLeave }: { step: ComposerStep; onLeave: () => void }) {
+  const next = composerSteps[composerSteps.findIndex(({ key }) => key === step) + 1];
+  if (next === undefined) return null;
   return (
-    <div className="row justify-between">
-      {before ? (
-        <Link className={buttonClass()} to="." search={(now) => ({ ...now, step: before.key })} onClick={onLeave}>
-          Back to {before.name.toLowerCase()}
-        </Link>
-      ) : (
-        <span />
-      )}
-      {next ? (
-        <Link
-          className={buttonClass('primary')}
-          to="."
-          search={(now) => ({ ...now, step: next.key })}
-          onClick={onLeave}
-        >
-          Continue to {next.name.toLowerCase()}
-        </Link>
-      ) : null}
-    </div>
+    <Link className={buttonClass('primary')} to="." search={(now) => ({ ...now, step: next.key })} onClick={onLeave}>
+      Continue to {next.name.toLowerCase()}
+    </Link>
   );
 }

@@ -4,7 +4,8 @@ import { answer, api } from '../../../api/client.ts';
 import { useProjectId } from '../../../app/address.ts';
 import { useDraft } from '../../../app/draft.ts';
 import { toast } from '../../../ui/toasts.tsx';
-import { contentBody, contentOf, emptyContent, type MailContent } from '../../mail/content.ts';
+import { contentBody, contentOf, type MailContent } from '../../mail/content.ts';
+import { newMessage } from '../../mail/senders.ts';
 import { audienceBody, audienceOf } from '../audience.ts';
 import { type Campaign, campaignQuery, type SavedCampaign } from '../campaign.ts';
 import type { Audience } from '../rules/steps.ts';
@@ -12,19 +13,31 @@ import type { Audience } from '../rules/steps.ts';
 /** The editable part of a campaign: message and audience. */
 export type CampaignContent = MailContent & { audience: Audience };
 
-function storedOf(campaign: SavedCampaign | null): { content: CampaignContent; revision: number | null } {
-  const content = campaign ? contentOf(campaign) : emptyContent;
-  return { content: { ...content, audience: audienceOf(campaign) }, revision: campaign?.revision ?? null };
+interface Stored {
+  content: CampaignContent;
+  revision: number | null;
 }
 
-/** The draft of a campaign, saved under the revision it began with; null for one that is not saved yet, whose ID `onCreated` receives. */
-export function useCampaignDraft(campaign: Campaign | null, onCreated: (id: string) => void) {
+function storedOf(campaign: SavedCampaign): Stored {
+  return { content: { ...contentOf(campaign), audience: audienceOf(campaign) }, revision: campaign.revision };
+}
+
+/**
+ * The draft of a campaign, saved under the revision it began with; null for one that is not saved yet, which begins from one of the
+ * sender domains and whose ID `onCreated` receives.
+ */
+export function useCampaignDraft(
+  campaign: Campaign | null,
+  senderDomains: readonly string[] | undefined,
+  onCreated: (id: string) => void,
+) {
   const project = useProjectId();
   const queries = useQueryClient();
   const navigate = useNavigate();
   const path = { id: campaign?.id ?? '' };
-  return useDraft({
-    stored: storedOf(campaign),
+  const begun = newMessage(senderDomains);
+  return useDraft<CampaignContent, Stored & { id: string }>({
+    stored: campaign ? storedOf(campaign) : { ...begun, content: { ...begun.content, audience: audienceOf(campaign) } },
     read: async () => storedOf((await answer(api.GET('/campaigns/{id}', { params: { path } }))).data),
     write: async ({ audience, ...content }, header) => {
       const body = { ...contentBody(content), ...audienceBody(audience) };

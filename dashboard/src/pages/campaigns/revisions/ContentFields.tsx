@@ -3,7 +3,7 @@ import { useState } from 'react';
 import { FormProblem, problemOf } from '../../../ui/Form.tsx';
 import { contentOf, type MailContent } from '../../mail/content.ts';
 import { MailBody } from '../../mail/MailBody.tsx';
-import { VariableField } from '../../mail/VariableField.tsx';
+import { PreheaderField, VariableField } from '../../mail/VariableField.tsx';
 import type { Campaign } from '../campaign.ts';
 
 /** A message that is being rewritten, and which parts differ from the campaign's. */
@@ -46,6 +46,7 @@ export function ContentFields({ writing, error }: { writing: Writing; error: unk
         problem={problemOf(error, 'subject')}
         onText={(subject) => change({ subject })}
       />
+      <PreheaderField document={content.document} onChange={change} />
       <MailBody content={content} problem={problemOf(error, 'body')} onChange={change} />
       <FormProblem error={error} fields={['subject', 'body']} />
     </div>
