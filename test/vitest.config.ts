@@ -35,7 +35,7 @@ process.env.PIP_NO_COMPILE ??= '1';
 
 // What is waited for comes in its own time; on a loaded machine that is not within the second that Vitest allows.
 // Far above what they take: on a loaded machine a test may be slow, but not wrong.
-const patience = { expect: { poll: { timeout: 45_000, interval: 50 } }, testTimeout: 180_000, hookTimeout: 240_000 };
+const patience = { expect: { poll: { timeout: 120_000, interval: 50 } }, testTimeout: 900_000, hookTimeout: 900_000 };
 const services = {
   name: 'services',
   root,

@@ -294,7 +294,7 @@ test('paths show who took them and who dropped off, in the time that is chosen, 
     runs.push((await own.done('POST', `/workflows/${id}/executions`, { contactId })).id);
   }
   const waiting = () => own.done('GET', `/workflows/${id}/executions?status=WAITING`);
-  await expect.poll(async () => (await waiting()).total, { timeout: 30_000 }).toBe(3);
+  await expect.poll(async () => (await waiting()).total).toBe(3);
   await own.done('DELETE', `/workflows/${id}/executions/${runs[0]}`);
   await inDashboard(async (page) => {
     await open(page, `workflows/${id}`);

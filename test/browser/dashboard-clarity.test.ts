@@ -47,7 +47,7 @@ test('a skipped mail, a suppressed one and a failed workflow say so in the execu
   await own.enable(id);
   const run = await own.done('POST', `/workflows/${id}/executions`, { contactId });
   await expect
-    .poll(async () => (await own.done('GET', `/workflows/${id}/executions/${run.id}`)).status, { timeout: 60_000 })
+    .poll(async () => (await own.done('GET', `/workflows/${id}/executions/${run.id}`)).status)
     .not.toMatch(/RUNNING|WAITING/);
   await own.done('POST', '/suppressions', { name: 'Test traffic', kind: 'DOMAIN', pattern: 'qa.test', enabled: true });
   await own.done('POST', '/v1/send', { to: 'a@qa.test', from: project.sender, subject: 'Tides', body: '<p>Hi</p>' });

@@ -57,7 +57,7 @@ test('an edit is published in one go while people are inside, who move by a plan
     expect(await accessibilityProblems(page)).toEqual([]);
     await press(page, 'Publish and migrate');
     await page.getByRole('heading', { name: 'Published, migrating contacts' }).waitFor();
-    await dialog.getByText('3 moved to another step or got new times').waitFor({ timeout: 60_000 });
+    await dialog.getByText('3 moved to another step or got new times').waitFor();
     await dialog.getByText('completed', { exact: true }).waitFor();
     await press(page, 'Close');
     await page.getByText('No changes', { exact: true }).waitFor();
@@ -121,7 +121,7 @@ test('people of an older graph are moved later as well, and leave with the reaso
     await pick(page, 'Action (Wait a month)', 'exit');
     await type(page, 'Reason (Wait a month)', 'new rules');
     await press(page, 'Migrate contacts');
-    await page.getByRole('dialog').getByText('2 exited').waitFor({ timeout: 60_000 });
+    await page.getByRole('dialog').getByText('2 exited').waitFor();
     await page.getByRole('dialog').getByText('completed', { exact: true }).waitFor();
   });
   const { data } = await own.done('GET', `/workflows/${id}/executions`);

@@ -45,7 +45,7 @@ test('a mail is found by its recipient, tag and status, and its page says what w
     body: '<p>High water at six. <a href="https://tides.test/today">More</a></p>',
   });
   await send('ole@wattenmeer.test', { subject: 'Low tide' });
-  await expect.poll(() => statusOf(id), { timeout: 60_000 }).toBe('DELIVERED');
+  await expect.poll(() => statusOf(id)).toBe('DELIVERED');
   await world.database.db.count(
     `insert into events (id, project_id, contact_id, email_id, name, data)
      select uuidv7(), project_id, contact_id, id, 'email.click', '{"link": "https://tides.test/today"}' from emails where id = '${id}'`,
@@ -277,12 +277,12 @@ test('scheduled mail is moved, sent now and canceled from its list', async () =>
     await page.getByText('Not sent: this email was canceled.').waitFor();
   });
   expect((await own.done('GET', `/emails/${moved}`)).scheduledFor).toMatch(/T0[67]:00:00/);
-  await expect.poll(() => statusOf(released ?? ''), { timeout: 60_000 }).toBe('DELIVERED');
+  await expect.poll(() => statusOf(released ?? '')).toBe('DELIVERED');
 });
 
 test('the activity, the contact and a recipient of a campaign lead to the mail', async () => {
   const id = await send('rike@wattenmeer.test', { subject: 'Spring counts' });
-  await expect.poll(() => statusOf(id), { timeout: 60_000 }).toBe('DELIVERED');
+  await expect.poll(() => statusOf(id)).toBe('DELIVERED');
   const { contact } = await own.done('GET', `/emails/${id}`);
   const { data } = await own.done('POST', '/campaigns', {
     name: 'Herons',
@@ -293,9 +293,7 @@ test('the activity, the contact and a recipient of a campaign lead to the mail',
   });
   await own.done('PATCH', `/contacts/${contact.id}`, { subscribed: true });
   await own.done('POST', `/campaigns/${data.id}/send`, {});
-  await expect
-    .poll(async () => (await own.done('GET', `/campaigns/${data.id}`)).data.status, { timeout: 60_000 })
-    .toBe('SENT');
+  await expect.poll(async () => (await own.done('GET', `/campaigns/${data.id}`)).data.status).toBe('SENT');
   await inDashboard(async (page) => {
     await open(page, 'activity');
     await page.getByRole('link', { name: 'Spring counts' }).first().click();

@@ -9,7 +9,6 @@ import { startReceiver } from '../support/receiver.ts';
 const developer = { email: 'imke.hansen@kranichzug.test', password: 'four cranes over the Darß' };
 const colleague = { email: 'ole.brodersen@kranichzug.test', password: 'a corncrake in the meadow' };
 const guest = 'ada@example.com';
-const patience = { timeout: 120_000 };
 let world: DashboardWorld;
 /** The key of the first request, as the application of the developer has it. */
 let key = '';
@@ -27,7 +26,7 @@ const emails = (page: Page) => page.getByRole('region', { name: 'Emails' }).getB
 
 /** Opens the newest mail to somebody in the sandbox's inbox and answers the address behind a link of it, as a click would follow. */
 async function linkInInbox(page: Page, to: string, name: string): Promise<string> {
-  await expect.poll(async () => (await world.mailTo(to)).length, patience).toBeGreaterThan(0);
+  await expect.poll(async () => (await world.mailTo(to)).length).toBeGreaterThan(0);
   const { messages } = await (await fetch(`${world.sandbox.url}/api/messages?to=${encodeURIComponent(to)}`)).json();
   await page.goto(`${world.sandbox.url}/inbox/${messages[0].id}`);
   const link = page.frameLocator('iframe').getByRole('link', { name }).first();
@@ -91,7 +90,7 @@ async function writesATemplate(page: Page): Promise<string> {
   const dialog = page.getByRole('dialog');
   await dialog.getByRole('button', { name: 'Send test' }).click();
   const subjects = async () => (await world.mailTo(developer.email)).map(({ subject }) => subject);
-  await expect.poll(subjects, patience).toContainEqual(expect.stringContaining('Welcome, '));
+  await expect.poll(subjects).toContainEqual(expect.stringContaining('Welcome, '));
   await dialog.getByRole('button', { name: 'Close' }).click();
   const id = new URL(page.url()).pathname.split('/').at(-1) ?? '';
   // The composer has the whole window; the menu is where one goes back to.

@@ -7,7 +7,6 @@ import { signInAs } from '../support/dashboard-owner.ts';
 import { aPerson, joins, type Person } from '../support/people.ts';
 
 // An operator's bad day: a list from a fair bounces, the provider is down, a limit stops a workflow, and somebody wants to be forgotten.
-const patience = { timeout: 120_000 };
 let world: DashboardWorld;
 let project: TestProject;
 let operator: Person;
@@ -115,7 +114,7 @@ async function waitsForTheProvider(page: Page): Promise<void> {
   await faults('POST', { kind: 'status', status: 503, times: 1_000 });
   const mail = { to: 'ada@example.com', from: project.sender, subject: 'Your ticket', body: '<p>Row 4</p>' };
   const { email } = (await app.done('POST', '/v1/send', mail)).data.emails[0];
-  await expect.poll(async () => (await app.done('GET', `/emails/${email}`)).attempts, patience).toBeGreaterThan(1);
+  await expect.poll(async () => (await app.done('GET', `/emails/${email}`)).attempts).toBeGreaterThan(1);
   await menu(page, 'Emails');
   await page.getByLabel('Status').selectOption('Any status');
   await page
@@ -140,7 +139,7 @@ async function waitsForTheProvider(page: Page): Promise<void> {
     })
     .toBe(true);
   await faults('DELETE');
-  await page.getByText('The recipient’s server accepted this email.').waitFor({ timeout: 120_000 });
+  await page.getByText('The recipient’s server accepted this email.').waitFor();
 }
 
 /** A monthly limit has stopped a workflow: it is lifted, and what failed is tried again. */
@@ -178,7 +177,7 @@ async function erases(page: Page, email: string): Promise<void> {
   await dialog.getByLabel('Reference').fill('Letter of November 23');
   await dialog.getByLabel(`Type “${email}” to confirm`).fill(email);
   await dialog.getByRole('button', { name: 'Erase contact', exact: true }).click();
-  await page.getByRole('heading', { name: 'Contact erased', exact: true }).waitFor({ timeout: 120_000 });
+  await page.getByRole('heading', { name: 'Contact erased', exact: true }).waitFor();
   await page.getByText('Verified', { exact: true }).waitFor();
 }
 

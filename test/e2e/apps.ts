@@ -5,7 +5,6 @@ import { type AppProject, anAppProject } from '../support/app-project.ts';
 
 // The scripts in `apps`, each a capability, run as apps run: against the whole service, with the clients that it hands out. They mostly wait,
 // so some run side by side.
-const minutes = 60_000;
 const apps = join(import.meta.dirname, 'apps');
 const scripts = readdirSync(apps).filter((name) => name !== 'app.ts');
 // The command line loads it from the developer's project. As a dependency of ours it would bring 166 packages into every installation.
@@ -29,7 +28,7 @@ function installed(context: TestContext): Promise<void> {
   return project.install(context, [...others, mjml]);
 }
 
-test('the scripts compile in strict mode with the types of the package', { timeout: 5 * minutes }, async (context) => {
+test('the scripts compile in strict mode with the types of the package', async (context) => {
   await installed(context);
   // nodemailer ships no types.
   writeFileSync(join(project.folder, 'nodemailer.d.ts'), "declare module 'nodemailer';\n");
@@ -42,13 +41,13 @@ test('the scripts compile in strict mode with the types of the package', { timeo
   expect(stdout).toBe('');
 });
 
-test.concurrent.for(scripts)('%s', { timeout: 5 * minutes }, async (name, context) => {
+test.concurrent.for(scripts)('%s', async (name, context) => {
   await installed(context);
   const { stderr } = await project.run(process.execPath, [join(project.folder, name)]);
   expect(stderr).toBe('');
 });
 
-test('npx fernpost sends from a terminal', { timeout: 5 * minutes }, async (context) => {
+test('npx fernpost sends from a terminal', async (context) => {
   await installed(context);
   const fernpost = (...args: string[]) =>
     project.run('npx', ['fernpost', ...args], { FERNPOST_KEY: project.env.SECRET_KEY });
@@ -59,7 +58,7 @@ test('npx fernpost sends from a terminal', { timeout: 5 * minutes }, async (cont
   expect((await fernpost('emails', 'get', sent?.email ?? '')).stdout).toContain(to);
 });
 
-test('npx fernpost saves templates of MJML', { timeout: 5 * minutes }, async (context) => {
+test('npx fernpost saves templates of MJML', async (context) => {
   await installed(context);
   const folder = join(project.folder, 'emails');
   mkdirSync(folder);
@@ -82,9 +81,7 @@ test('npx fernpost saves templates of MJML', { timeout: 5 * minutes }, async (co
   expect(template.body).not.toContain('<mj-text>');
 });
 
-test('npx fernpost drill sends each email once, whatever gets lost and whatever the provider answers', {
-  timeout: 8 * minutes,
-}, async (context) => {
+test('npx fernpost drill sends each email once, whatever gets lost and whatever the provider answers', async (context) => {
   await installed(context);
   const { stdout } = await project.run('npx', ['fernpost', 'drill', '--emails', '100', '--json'], {
     FERNPOST_KEY: project.env.SECRET_KEY,

@@ -12,7 +12,6 @@ import { fetched } from '../support/fetched.ts';
 import { pythonProgram, referenceExamples } from '../support/reference-examples.ts';
 
 // The clients that a running service hands out, installed from it into an empty project, and used in each runtime that they are for.
-const minutes = 60_000;
 const { version } = JSON.parse(readFileSync(join(import.meta.dirname, '../../package.json'), 'utf8'));
 const node20 = 'node@20.20.2';
 const checker = 'mypy==1.19.1';
@@ -72,20 +71,16 @@ const runtimes = [
   ['Node 24', () => process.execPath],
 ] as const;
 
-test.for(runtimes)(
-  'the SDK works in %s, imported and required',
-  { timeout: 5 * minutes },
-  async ([name, node], context) => {
-    await installed(context);
-    expect((await project.run(node(), ['--version'])).stdout).toContain(name.replace('Node ', 'v'));
-    for (const app of ['app.mjs', 'app.cjs']) {
-      inputFor(`${app}-${name.replace(' ', '')}@example.com`);
-      expect(JSON.parse((await project.run(node(), [app])).stdout), app).toEqual(outcome);
-    }
-  },
-);
+test.for(runtimes)('the SDK works in %s, imported and required', async ([name, node], context) => {
+  await installed(context);
+  expect((await project.run(node(), ['--version'])).stdout).toContain(name.replace('Node ', 'v'));
+  for (const app of ['app.mjs', 'app.cjs']) {
+    inputFor(`${app}-${name.replace(' ', '')}@example.com`);
+    expect(JSON.parse((await project.run(node(), [app])).stdout), app).toEqual(outcome);
+  }
+});
 
-test('the SDK works in an edge runtime, bundled', { timeout: 5 * minutes }, async (context) => {
+test('the SDK works in an edge runtime, bundled', async (context) => {
   await installed(context);
   const bundle = await rolldown({ input: join(project.folder, 'edge.mjs'), platform: 'browser' });
   const { output } = await bundle.generate({ format: 'iife', name: 'edge' });
@@ -100,7 +95,7 @@ test('the SDK works in an edge runtime, bundled', { timeout: 5 * minutes }, asyn
   expect(JSON.parse(JSON.stringify(done))).toEqual(outcome);
 });
 
-test.for(runtimes)('the command line works in %s', { timeout: 5 * minutes }, async ([, node], context) => {
+test.for(runtimes)('the command line works in %s', async ([, node], context) => {
   await installed(context);
   const program = join(project.folder, 'node_modules/@fernpost/cli/lib/main.js');
   const fernpost = (...args: string[]) =>
@@ -116,7 +111,7 @@ test.for(runtimes)('the command line works in %s', { timeout: 5 * minutes }, asy
   ]);
 });
 
-test('npx runs the command line from its address, and asks no registry', { timeout: 5 * minutes }, async () => {
+test('npx runs the command line from its address, and asks no registry', async () => {
   const npx = (...args: string[]) =>
     project.run('npx', [
       ...['--yes', '--cache', join(project.folder, 'npm'), '--registry', 'http://127.0.0.1:9'],
@@ -126,16 +121,14 @@ test('npx runs the command line from its address, and asks no registry', { timeo
   expect((await npx('--version')).stdout).toBe(`${version}\n`);
 });
 
-test('the lock file has the integrity that the page shows', { timeout: 5 * minutes }, async (context) => {
+test('the lock file has the integrity that the page shows', async (context) => {
   await installed(context);
   const { packages } = JSON.parse(readFileSync(join(project.folder, 'package-lock.json'), 'utf8'));
   const page = await (await fetch(`${project.baseUrl}/downloads/`)).text();
   for (const name of ['sdk', 'cli']) expect(page).toContain(packages[`node_modules/@fernpost/${name}`].integrity);
 });
 
-test('the wheel works in Python, with both clients, and its types pass a type checker', {
-  timeout: 5 * minutes,
-}, async (context) => {
+test('the wheel works in Python, with both clients, and its types pass a type checker', async (context) => {
   const wheel = `${project.baseUrl}/downloads/fernpost-${version}-py3-none-any.whl`;
   const digest = createHash('sha256')
     .update(new Uint8Array(await (await fetch(wheel)).arrayBuffer()))

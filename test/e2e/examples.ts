@@ -10,7 +10,6 @@ import { type AppProject, anAppProject } from '../support/app-project.ts';
 import { fetched } from '../support/fetched.ts';
 
 // The apps in `examples`, started and used as their pages say.
-const minutes = 60_000;
 const { version } = JSON.parse(readFileSync(join(import.meta.dirname, '../../package.json'), 'utf8'));
 const examples = join(import.meta.dirname, '../../examples');
 
@@ -70,9 +69,7 @@ test('has a page for each example', () => {
   expect(folders.map((name) => page.includes(`(${name}/README.md)`))).toEqual(folders.map(() => true));
 });
 
-test('the web app sends one receipt for an order, looks it up, and learns of a bounce', {
-  timeout: 3 * minutes,
-}, async (context) => {
+test('the web app sends one receipt for an order, looks it up, and learns of a bounce', async (context) => {
   await installed(context);
   const { stdout: secret } = await project.run(
     process.execPath,
@@ -93,9 +90,7 @@ test('the web app sends one receipt for an order, looks it up, and learns of a b
   expect(forged.status).toBe(400);
 });
 
-test('the worker in Python sends each job once, however often it is started', {
-  timeout: 3 * minutes,
-}, async (context) => {
+test('the worker in Python sends each job once, however often it is started', async (context) => {
   await promisify(execFile)('python3', ['--version']).catch(() => context.skip('there is no Python'));
   await project.run('python3', ['-m', 'venv', 'python']);
   const python = join(project.folder, 'python/bin/python');
@@ -113,7 +108,7 @@ test('the worker in Python sends each job once, however often it is started', {
   expect([failed.code, failed.stderr]).toEqual([1, expect.stringMatching(/^19 refused: /)]);
 });
 
-test('the CMS sends by SMTP, and says what the server refuses', { timeout: 3 * minutes }, async (context) => {
+test('the CMS sends by SMTP, and says what the server refuses', async (context) => {
   await installed(context);
   const url = await start('cms-smtp/cms.js', { PORT: '0' });
   const published = await call(url, { title: 'Tides', text: 'High at six.' });

@@ -112,9 +112,7 @@ async function migrated(id: string, plan: object) {
   const answer = await own.call('POST', `/workflows/${id}/migrate`, plan);
   expect(answer.status).toBe(202);
   const path = `/workflows/${id}/migrations/${answer.body.id}`;
-  await expect
-    .poll(async () => (await own.done('GET', path)).state, { timeout: 120_000, interval: 100 })
-    .toBe('completed');
+  await expect.poll(async () => (await own.done('GET', path)).state, { interval: 100 }).toBe('completed');
   return own.done('GET', path);
 }
 

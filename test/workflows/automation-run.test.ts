@@ -470,7 +470,7 @@ describe('events', () => {
     const contact = await somebody();
     await anEvent(database.db, project.id, contact, 'contact.subscribed');
     await expect
-      .poll(async () => (await database.db.rows('select refused from automation_refusals')).length, { timeout: 50_000 })
+      .poll(async () => (await database.db.rows('select refused from automation_refusals')).length)
       .toBeGreaterThan(0);
     expect((await status(one)).length).toBe(5);
     await database.db.count('update automations set enabled = false where project_id = $1', [project.id]);

@@ -49,7 +49,7 @@ async function heldCampaign(bounceRate: number): Promise<string> {
   const { id } = made.body.data;
   const canary = { recipients: 40, hold: '1h', stopIf: { bounceRate }, minDelivered: 0 };
   expect((await call('POST', `/campaigns/${id}/send`, { canary })).status).toBe(200);
-  await expect.poll(async () => (await now(id)).canary.state, { timeout: 20_000 }).toBe('HOLDING');
+  await expect.poll(async () => (await now(id)).canary.state).toBe('HOLDING');
   return id;
 }
 
@@ -86,7 +86,7 @@ test('a canary that stops first leaves a paused campaign with its reason, which 
   await database.db.count('update projects set disabled = false, disabled_reason = null where id = $1', [project.id]);
   // The API hears a moment later that the project may send again.
   await expect.poll(async () => (await call('POST', `/campaigns/${id}/resume`)).status).toBe(200);
-  await expect.poll(async () => (await now(id)).status, { timeout: 20_000 }).toBe('SENT');
+  await expect.poll(async () => (await now(id)).status).toBe('SENT');
   expect(new Set(recipients()).size).toBe(80);
 });
 
@@ -97,7 +97,7 @@ test('a project that is disabled first ends the hold, and everybody else has tha
   expect((await now(id)).canary.state).toBe('HOLDING');
   expect(await bounces(id, 1)).toBe(true);
   await worker.perform(wakeCampaign(id, 1));
-  await expect.poll(async () => (await now(id)).status, { timeout: 20_000 }).toBe('SENT');
+  await expect.poll(async () => (await now(id)).status).toBe('SENT');
   expect(await now(id)).toMatchObject({
     held: null,
     pauseReason: null,

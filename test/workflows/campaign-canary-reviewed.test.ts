@@ -49,7 +49,7 @@ async function reviewed(sample: number | 'all' = 'all') {
   const { id } = made.body.data;
   expect((await call('POST', `/campaigns/${id}/dry-run`, { sample })).status).toBe(202);
   const report = async () => (await call('GET', `/campaigns/${id}/dry-runs/latest`)).body.data;
-  await expect.poll(async () => (await report()).state, { timeout: 20_000 }).toBe('DONE');
+  await expect.poll(async () => (await report()).state).toBe('DONE');
   return { id, fingerprint: (await report()).fingerprint as string };
 }
 
@@ -105,12 +105,12 @@ describe.each([
     const canary = { recipients: 10, hold: '1h', stopIf: { bounceRate: 10 }, minDelivered: 0 };
     const sent = await call('POST', `/campaigns/${id}/send`, { fingerprint, drift, canary });
     expect(sent.status).toBe(200);
-    await expect.poll(async () => (await now(id)).canary.state, { timeout: 20_000 }).toBe('HOLDING');
+    await expect.poll(async () => (await now(id)).canary.state).toBe('HOLDING');
     const slice = mailed();
     expect(slice).toEqual(await lowest(id, recipients, 10));
     expect((await now(id)).canary.counts).toMatchObject({ pending: 0, mailed: 10 });
     expect((await call('POST', `/campaigns/${id}/canary/continue`)).status).toBe(200);
-    await expect.poll(async () => (await now(id)).status, { timeout: 20_000 }).toBe('SENT');
+    await expect.poll(async () => (await now(id)).status).toBe('SENT');
     expect(mailed()).toEqual([...recipients].sort());
     const { body } = await call('GET', `/campaigns/${id}/audit`);
     expect(body.data).toMatchObject({ addsUp: true, handedOver: recipients.length });
@@ -121,7 +121,7 @@ describe.each([
     await happens();
     const canary = { recipients: 10, hold: '2s', stopIf: { bounceRate: 10 }, minDelivered: 10 };
     expect((await call('POST', `/campaigns/${id}/send`, { fingerprint, drift, canary })).status).toBe(200);
-    await expect.poll(async () => (await now(id)).canary.state, { timeout: 20_000 }).toBe('STOPPED');
+    await expect.poll(async () => (await now(id)).canary.state).toBe('STOPPED');
     expect(await now(id)).toMatchObject({ status: 'SENDING', pauseReason: 'canary_too_few_delivered' });
     expect(mailed()).toEqual(await lowest(id, recipients, 10));
   });
@@ -146,7 +146,7 @@ test('a canary is measured by those whom the drift lets in, and is none where th
   await unsubscribes(1);
   const dueNow = { fingerprint, drift: 'none', scheduledFor: new Date(Date.now() + 1_500).toISOString() };
   expect((await call('POST', `/campaigns/${id}/send`, dueNow)).status).toBe(200);
-  await expect.poll(async () => (await now(id)).status, { timeout: 20_000 }).toBe('SENT');
+  await expect.poll(async () => (await now(id)).status).toBe('SENT');
   expect(mailed()).toHaveLength(9);
   expect((await now(id)).canary).toMatchObject({ state: 'PASSED', counts: { mailed: 0 } });
 });

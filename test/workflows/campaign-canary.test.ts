@@ -45,7 +45,7 @@ async function aCanary(name: string, changes: Partial<CanaryOptions> = {}) {
 }
 
 const canary = async (id: string) => (await canariesOf(db.db, [id])).get(id);
-const held = (id: string) => expect.poll(async () => (await canary(id))?.state, { timeout: 20_000 }).toBe('HOLDING');
+const held = (id: string) => expect.poll(async () => (await canary(id))?.state).toBe('HOLDING');
 /** Reports of the provider, as they move the ledger. */
 const reported = (id: string, column: 'delivered_at' | 'bounced_at', count: number) =>
   db.db.count(
@@ -129,7 +129,7 @@ test('too few delivered at the end of the hold pauses', async () => {
   const { id, mailer, activities, start } = await aCanary('unknown', { hold: '1s' });
   await using worker = await testWorker({ activities, queues: ['campaign'] });
   await worker.perform(start);
-  await expect.poll(async () => (await canary(id))?.state, { timeout: 20_000 }).toBe('STOPPED');
+  await expect.poll(async () => (await canary(id))?.state).toBe('STOPPED');
   expect(await canary(id)).toMatchObject({
     stopped: { code: 'canary_too_few_delivered', count: 0, of: 20, limit: 15 },
   });

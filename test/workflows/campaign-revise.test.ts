@@ -173,7 +173,7 @@ async function revisedAtRandom(seed: number): Promise<number> {
   const { campaign, start } = revisable;
   await worker.perform(start);
   for (let version = 1; ; ) {
-    await expect.poll(revisable.isPausedOrOver, { timeout: 60_000 }).toBe(true);
+    await expect.poll(revisable.isPausedOrOver).toBe(true);
     if ((await campaignRow(db.db, campaign)).status === 'SENT') {
       expect(await worker.result(start.id)).toMatchObject({ status: 'SENT', sent: people });
       await checkVersions(revisable, version);
@@ -184,7 +184,7 @@ async function revisedAtRandom(seed: number): Promise<number> {
       outcome = await revisable.revise(version + 1);
       return outcome;
     };
-    await expect.poll(revise, { timeout: 60_000 }).toBeOneOf(['revised', 'sent']);
+    await expect.poll(revise).toBeOneOf(['revised', 'sent']);
     if (outcome === 'sent') continue;
     untilPause = version < 3 ? 1 + Math.floor(random() * 3) : 0;
     await revisable.pause(false);
@@ -233,7 +233,7 @@ test('what left before a pause is looked up while it is paused, and nothing else
   const revisable = await pausedUnconfirmed({});
   await worker.perform(revisable.start);
   await expect.poll(() => phaseOf(worker, revisable)).toBe('paused');
-  await expect.poll(() => revisable.revise(2), { timeout: 30_000 }).toBe('revised');
+  await expect.poll(() => revisable.revise(2)).toBe('revised');
   const early = revisable.taken().length;
   expect(revisable.taken().every(({ message }) => message.subject === 'Version 1')).toBe(true);
   await revisable.pause(false);
@@ -254,7 +254,7 @@ test('a revision waits while the provider cannot be asked, over the end of the w
   const before = revisable.taken().length;
   mood.isSilent = false;
   await using second = await aWorker(first.queuePrefix);
-  await expect.poll(() => revisable.revise(2), { timeout: 30_000 }).toBe('revised');
+  await expect.poll(() => revisable.revise(2)).toBe('revised');
   expect(revisable.taken()).toHaveLength(before);
   await revisable.pause(false);
   await second.perform(wakeCampaign(revisable.campaign, 1));
@@ -274,7 +274,7 @@ test('a call that is under way keeps the content from being revised', async () =
   };
   const revisable = await aRevisable(mood);
   await worker.perform(revisable.start);
-  await expect.poll(() => revisable.revise(2), { timeout: 30_000 }).toBe('revised');
+  await expect.poll(() => revisable.revise(2)).toBe('revised');
   expect(answer).toMatchObject({ leaving: expect.any(Number) });
   await revisable.pause(false);
   await worker.perform(wakeCampaign(revisable.campaign, 1));

@@ -33,7 +33,7 @@ test('a worker starts without Temporal, works once it is there, outlives its abs
       return id;
     };
     const first = await startSweep();
-    await expect.poll(() => said('waiting for Temporal'), { timeout: 60_000 }).toBe(1);
+    await expect.poll(() => said('waiting for Temporal')).toBe(1);
     await db.db.rows(
       `insert into outbox (id, dedupe_key, kind, workflow_id, payload, done_at)
        values (gen_random_uuid(), 'old', 'start', 'old', '{}', now() - interval '2 days')`,
@@ -44,17 +44,17 @@ test('a worker starts without Temporal, works once it is there, outlives its abs
     await door.open();
     await worker.ready;
     expect(await readiness()).toBe(200);
-    await expect.poll(() => server.result(first).catch(() => null), { timeout: 60_000 }).toMatchObject({ outbox: 1 });
+    await expect.poll(() => server.result(first).catch(() => null)).toMatchObject({ outbox: 1 });
     expect(said('waiting for Temporal')).toBe(1);
     expect(said('"activity":"removeOldRows"')).toBe(1);
 
     await door.shut();
-    await expect.poll(readiness, { timeout: 60_000 }).toBe(503);
+    await expect.poll(readiness).toBe(503);
     const second = await startSweep();
-    await expect.poll(() => said('work is kept'), { timeout: 60_000 }).toBeGreaterThan(0);
+    await expect.poll(() => said('work is kept')).toBeGreaterThan(0);
     await door.open();
-    await expect.poll(() => server.result(second).catch(() => null), { timeout: 60_000 }).toMatchObject({ outbox: 0 });
-    await expect.poll(readiness, { timeout: 60_000 }).toBe(200);
+    await expect.poll(() => server.result(second).catch(() => null)).toMatchObject({ outbox: 0 });
+    await expect.poll(readiness).toBe(200);
 
     const base = `http://127.0.0.1:${metricsPort}`;
     expect(await (await fetch(`${base}/health`)).json()).toEqual({ status: 'ok' });

@@ -64,7 +64,7 @@ const lastPass = async () =>
 async function noted(): Promise<void> {
   const before = await lastPass();
   await using _worker = await aWorker();
-  await expect.poll(lastPass, { timeout: 60_000 }).not.toBe(before);
+  await expect.poll(lastPass).not.toBe(before);
 }
 
 /** Has a running worker note the store by executions that no back-up of before knows: one may have been open in it. */
@@ -77,7 +77,7 @@ async function notedAnew(): Promise<void> {
           await reconcileNow(temporal, api.config.TEMPORAL_TASK_QUEUE);
           return lastPass();
         },
-        { timeout: 90_000, interval: 500 },
+        { interval: 500 },
       )
       .not.toBe(before);
   }
@@ -86,13 +86,10 @@ async function notedAnew(): Promise<void> {
 /** Makes all calls that wait in the outbox. */
 async function made(): Promise<void> {
   await expect
-    .poll(
-      async () => {
-        await api.app.outbox.dispatchDue(100);
-        return database.db.rows('select from outbox where done_at is null');
-      },
-      { timeout: 60_000 },
-    )
+    .poll(async () => {
+      await api.app.outbox.dispatchDue(100);
+      return database.db.rows('select from outbox where done_at is null');
+    })
     .toEqual([]);
 }
 const commit = (start: StartCommand) => database.db.transaction((sql) => enqueue(sql, start));
@@ -253,15 +250,10 @@ test('a store that is older than the rows: open executions that wait for what ha
   await commit(await scheduled(db, project.id, early, 3_600_000));
   {
     await using _first = await aWorker();
-    for (const id of [behind, unheard, vanished])
-      await expect.poll(() => runState(id), { timeout: 60_000 }).toBe('WAITING');
+    for (const id of [behind, unheard, vanished]) await expect.poll(() => runState(id)).toBe('WAITING');
     const phase = (id: string) => temporal.client.workflow.getHandle(id).query<{ phase: string }>('progress');
-    await expect
-      .poll(async () => (await phase(workflowId.campaign(paused, 1))).phase, { timeout: 60_000 })
-      .toBe('paused');
-    await expect
-      .poll(async () => (await phase(workflowId.campaign(early, 1))).phase, { timeout: 60_000 })
-      .toBe('scheduled');
+    await expect.poll(async () => (await phase(workflowId.campaign(paused, 1))).phase).toBe('paused');
+    await expect.poll(async () => (await phase(workflowId.campaign(early, 1))).phase).toBe('scheduled');
   }
   await made();
   await store.stop();
@@ -271,7 +263,7 @@ test('a store that is older than the rows: open executions that wait for what ha
     // What the back-up does not know: one has moved on to its delay.
     await using _second = await aWorker();
     await track(behind, 'behind');
-    await expect.poll(() => seqOf(behind), { timeout: 60_000 }).toBe(3);
+    await expect.poll(() => seqOf(behind)).toBe(3);
     await notedAnew();
   }
   // The event of another one has come and its signal was taken; a third one's execution is gone as well.
@@ -296,10 +288,9 @@ test('a store that is older than the rows: open executions that wait for what ha
     );
   await passTime(behind);
   await using running = await aWorker();
-  await expect.poll(() => runState(behind), { timeout: 120_000 }).toBe('EXITED');
-  for (const id of [unheard, vanished]) await expect.poll(() => seqOf(id), { timeout: 60_000 }).toBe(3);
-  for (const id of [paused, early])
-    await expect.poll(async () => (await campaignRow(db, id)).status, { timeout: 60_000 }).toBe('SENT');
+  await expect.poll(() => runState(behind)).toBe('EXITED');
+  for (const id of [unheard, vanished]) await expect.poll(() => seqOf(id)).toBe(3);
+  for (const id of [paused, early]) await expect.poll(async () => (await campaignRow(db, id)).status).toBe('SENT');
   expect(running.lines.filter((line) => line.includes('older than the rows'))).toHaveLength(1);
   expect(await reviveCampaign(db, due.id)).toBeNull();
   nobodyTwice(running.mailer);
@@ -317,7 +308,7 @@ test('a store that is swapped for an older one while workers and API run: they g
       ['WAIT_FOR_EVENT', { eventName: 'live.shipped' }],
       ['EXIT', {}],
     ]);
-    await expect.poll(() => runState(automation), { timeout: 60_000 }).toBe('WAITING');
+    await expect.poll(() => runState(automation)).toBe('WAITING');
     return { automation, contact };
   };
   const [atOnce, afterwards] = [await waits('at-once'), await waits('afterwards')];
@@ -330,7 +321,7 @@ test('a store that is swapped for an older one while workers and API run: they g
   };
   for (const run of [atOnce, afterwards]) {
     await track(run, 'live.paid');
-    await expect.poll(() => seqOf(run.automation), { timeout: 60_000 }).toBe(3);
+    await expect.poll(() => seqOf(run.automation)).toBe(3);
   }
   await notedAnew();
   const changedAt = async () =>
@@ -341,13 +332,10 @@ test('a store that is swapped for an older one while workers and API run: they g
   await store.start();
   await track(atOnce, 'live.shipped');
   await expect
-    .poll(
-      async () => {
-        await reconcileNow(temporal, api.config.TEMPORAL_TASK_QUEUE);
-        return changedAt();
-      },
-      { timeout: 90_000 },
-    )
+    .poll(async () => {
+      await reconcileNow(temporal, api.config.TEMPORAL_TASK_QUEUE);
+      return changedAt();
+    })
     .not.toBe(before);
   // The worker has not forgotten what it remembers of this execution, so it may pass over the signal.
   await track(afterwards, 'live.shipped');
@@ -388,7 +376,7 @@ test('a server of another version in the middle of a campaign, and back: the sto
     };
     {
       await using _before = await aWorker(mailer);
-      await expect.poll(() => mailer.options.outages, { timeout: 120_000 }).toBeGreaterThan(0);
+      await expect.poll(() => mailer.options.outages).toBeGreaterThan(0);
       await notedAnew();
     }
     expect(mailer.taken.length).toBeLessThan(recipients);
@@ -400,7 +388,7 @@ test('a server of another version in the middle of a campaign, and back: the sto
     mailer.options.outages = 0;
     await using running = await aWorker(mailer);
     await expect.poll(async () => (await campaignRow(db, campaign)).status, { timeout: 200_000 }).toBe('SENT');
-    await expect.poll(() => runState(delayed), { timeout: 120_000 }).toBe('EXITED');
+    await expect.poll(() => runState(delayed)).toBe('EXITED');
     expect(new Set(mailer.recipients).size).toBe(recipients);
     nobodyTwice(running.mailer);
   }
@@ -427,17 +415,14 @@ test('an API alone makes what an empty store lacks, and writes one line however 
   });
   running.app.outbox.dispatchSoon(...(await fresh.db.transaction((sql) => enqueueAll(sql, starts))));
   await expect
-    .poll(
-      async () => {
-        await running.app.outbox.dispatchDue(100);
-        return fresh.db.rows('select from outbox where done_at is null');
-      },
-      { timeout: 90_000 },
-    )
+    .poll(async () => {
+      await running.app.outbox.dispatchDue(100);
+      return fresh.db.rows('select from outbox where done_at is null');
+    })
     .toEqual([]);
   // Calls go through as soon as their search attributes are there; schedules are made after those.
-  await expect.poll(() => isTemporalSetUp(temporal, 'alone'), { timeout: 60_000 }).toBe(true);
-  await expect.poll(() => saysRestored(lines), { timeout: 60_000 }).toBe(1);
+  await expect.poll(() => isTemporalSetUp(temporal, 'alone')).toBe(true);
+  await expect.poll(() => saysRestored(lines)).toBe(1);
   expect(lines.filter((line) => line.includes('"outbox: ') && line.includes('"level":40')).length).toBeLessThanOrEqual(
     1,
   );

@@ -54,7 +54,7 @@ test('tracked events reach the endpoint while workers come and go and the receiv
   };
   const expected = 60;
   await expect
-    .poll(statuses, { timeout: 90_000, interval: 500 })
+    .poll(statuses, { interval: 500 })
     .toMatchObject({ events: expected, delivered: expected, addsUp: true, firstSequence: 1, lastSequence: expected });
   const sequenceOf = new Map<string, string>();
   for (const { headers } of receiver.requests) {

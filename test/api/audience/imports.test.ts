@@ -222,13 +222,13 @@ test('a project has one import under way in a process, and others of it wait out
   await holder.query(`begin; select 1 from segments where id = '${segment.body.id}' for update`);
   const first = await put();
   const state = async (id: string) => (await api.call(own.secretKey, 'GET', `/contacts/import/${id}`)).body.state;
-  await expect.poll(() => state(first), { timeout: 60_000 }).toBe('active');
+  await expect.poll(() => state(first)).toBe('active');
   const second = await put();
   const sleeps = async () => {
     const { events } = await worker.client.workflow.getHandle(workflowId.import(second)).fetchHistory();
     return (events ?? []).some(({ timerStartedEventAttributes: timer }) => timer !== null && timer !== undefined);
   };
-  await expect.poll(sleeps, { timeout: 60_000 }).toBe(true);
+  await expect.poll(sleeps).toBe(true);
   expect(await state(second)).toBe('waiting');
   // Somebody else's goes on meanwhile.
   expect(await imported(csv, await aProject(database))).toMatchObject({ state: 'completed' });

@@ -110,7 +110,7 @@ test('revises a paused campaign when it is told to, and corrects what was sent b
   const { id } = (await call('POST', '/campaigns', campaign)).body.data;
   const now = async () => (await call('GET', `/campaigns/${id}`)).body.data;
   await call('POST', `/campaigns/${id}/send`, { canary: { recipients: 1, hold: '1h', minDelivered: 0 } });
-  await expect.poll(async () => (await now()).canary.state, { timeout: 20_000 }).toBe('HOLDING');
+  await expect.poll(async () => (await now()).canary.state).toBe('HOLDING');
   const better = ['--subject', 'Better news'];
   expect((await run(['campaigns', 'revise', id, ...better, '--yes'])).code).toBe(1);
   await call('POST', `/campaigns/${id}/pause`);

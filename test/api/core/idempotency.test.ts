@@ -21,7 +21,7 @@ beforeAll(async () => {
 afterAll(() => world[Symbol.asyncDispose]());
 afterEach(() => vi.restoreAllMocks());
 
-test('of two processes that race with one key exactly one does the work', { timeout: 60_000 }, async () => {
+test('of two processes that race with one key exactly one does the work', async () => {
   await using other = await mortalApi(world.settings);
   for (const kind of [track, one, three]) {
     for (let round = 0; round < 10; round++) {

@@ -85,7 +85,7 @@ describe.skipIf(programs.length === 0).each(programs.length === 0 ? ['pgbouncer'
           [own.id],
         );
       // Three by the campaign and one by /v1/send, whose contact is not subscribed.
-      await expect.poll(sent, { timeout: 90_000 }).toEqual({ count: 4 });
+      await expect.poll(sent).toEqual({ count: 4 });
       expect(mailer.sent).toHaveLength(4);
     });
 
