@@ -206,7 +206,7 @@ describe('an onboarding of a crowd', () => {
           }
           return waiting.size;
         },
-        { timeout: 300_000, interval: 300 },
+        { timeout: 600_000, interval: 300 },
       )
       .toBe(buyers.length);
     await expect.poll(async () => (await executions(workflow)).length).toBe(people.length);
@@ -215,7 +215,7 @@ describe('an onboarding of a crowd', () => {
   test('every execution ends in the branch that its data demands', async () => {
     await expect
       .poll(async () => (await get(`/workflows/${workflow}/executions?status=EXITED`)).total, {
-        timeout: 200_000,
+        timeout: 600_000,
         interval: 500,
       })
       .toBe(people.length);

@@ -71,7 +71,7 @@ async function known(project: TestProject): Promise<string> {
 
 const whenDone = async (project: TestProject, id: string) => {
   await expect
-    .poll(async () => (await call(project, 'GET', `/erasures/${id}`)).status, { timeout: 150_000, interval: 250 })
+    .poll(async () => (await call(project, 'GET', `/erasures/${id}`)).status, { timeout: 600_000, interval: 250 })
     .toBe('DONE');
   return call(project, 'GET', `/erasures/${id}`);
 };
@@ -96,7 +96,7 @@ async function killedAt(erasureId: string, { lock, id, waiting, phase }: Moment)
     await holder.query(lock, id === undefined ? [] : [id]);
     worker = await workerProcess(settings);
     await expect
-      .poll(async () => (await waitingStatements()).some((text) => waiting.test(text)), { timeout: 150_000 })
+      .poll(async () => (await waitingStatements()).some((text) => waiting.test(text)), { timeout: 600_000 })
       .toBe(true);
     await worker.kill();
   } finally {

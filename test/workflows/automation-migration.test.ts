@@ -97,7 +97,7 @@ const statuses = (id: string, expected: Record<string, number>) =>
             )
           ).map(({ status, count }) => [status, count]),
         ),
-      { timeout: 240_000, interval: 200 },
+      { timeout: 600_000, interval: 200 },
     )
     .toEqual(expected);
 

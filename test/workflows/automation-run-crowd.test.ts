@@ -85,12 +85,12 @@ describe('a crowd', () => {
     await tell(contacts, 'segment.vip.entry');
     const [waiting] = await database.db.rows<{ count: number }>('select count(*)::int from automation_arrivals');
     expect(waiting?.count).toBeGreaterThan(0);
-    await expect.poll(() => counts(automation), { timeout: 180_000, interval: 100 }).toEqual({ WAITING: burst });
+    await expect.poll(() => counts(automation), { timeout: 600_000, interval: 100 }).toEqual({ WAITING: burst });
     expect(await database.db.rows('select id from automation_arrivals')).toEqual([]);
     const runs = await runsOf(database.db, automation.id);
     expect(new Set(runs.map((run) => run.context.of))).toEqual(new Set(contacts));
     await tell(contacts, 'plan.chosen');
-    await expect.poll(() => counts(automation), { timeout: 180_000, interval: 100 }).toEqual({ EXITED: burst });
+    await expect.poll(() => counts(automation), { timeout: 600_000, interval: 100 }).toEqual({ EXITED: burst });
   }, 400_000);
 });
 
@@ -121,7 +121,7 @@ test('with the Temporal store wiped during a campaign, every sleeping automation
   const stopping = new AbortController();
   const mailingBefore = await mailing(first.address, stopping.signal);
   await tell(contacts, 'trial.began');
-  await expect.poll(() => counts(automation), { timeout: 180_000, interval: 100 }).toEqual({ WAITING: sleeping });
+  await expect.poll(() => counts(automation), { timeout: 600_000, interval: 100 }).toEqual({ WAITING: sleeping });
   // The provider has the first messages in hand when the worker is told to stop.
   const [taken, released] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
   mailer.onTaken = () => {
@@ -168,7 +168,7 @@ test('with the Temporal store wiped during a campaign, every sleeping automation
         await check();
         return [await counts(automation), (await campaignRow(database.db, campaign)).status];
       },
-      { timeout: 180_000, interval: 500 },
+      { timeout: 600_000, interval: 500 },
     )
     .toEqual([{ EXITED: sleeping }, 'SENT']);
   // Nobody took a step twice, and nobody was mailed twice.

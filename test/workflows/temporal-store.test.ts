@@ -188,7 +188,7 @@ const allDone = {
 const statesOf = async (work: Record<string, () => Promise<unknown>>) =>
   Object.fromEntries(await Promise.all(Object.entries(work).map(async ([kind, state]) => [kind, await state()])));
 const done = (work: Record<string, () => Promise<unknown>>) =>
-  expect.poll(() => statesOf(work), { timeout: 200_000, interval: 500 }).toEqual(allDone);
+  expect.poll(() => statesOf(work), { timeout: 600_000, interval: 500 }).toEqual(allDone);
 
 /** Nobody got a mail of a campaign twice. */
 function nobodyTwice(mailer: FakeMailer): void {
@@ -340,7 +340,7 @@ test('a store that is swapped for an older one while workers and API run: they g
   // The worker has not forgotten what it remembers of this execution, so it may pass over the signal.
   await track(afterwards, 'live.shipped');
   for (const { automation } of [atOnce, afterwards])
-    await expect.poll(() => runState(automation), { timeout: 240_000 }).toBe('EXITED');
+    await expect.poll(() => runState(automation), { timeout: 600_000 }).toBe('EXITED');
   // An emptied one under the same processes.
   await store.stop();
   store.wipe();
@@ -387,7 +387,7 @@ test('a server of another version in the middle of a campaign, and back: the sto
     mailer.onTaken = () => undefined;
     mailer.options.outages = 0;
     await using running = await aWorker(mailer);
-    await expect.poll(async () => (await campaignRow(db, campaign)).status, { timeout: 200_000 }).toBe('SENT');
+    await expect.poll(async () => (await campaignRow(db, campaign)).status, { timeout: 600_000 }).toBe('SENT');
     await expect.poll(() => runState(delayed)).toBe('EXITED');
     expect(new Set(mailer.recipients).size).toBe(recipients);
     nobodyTwice(running.mailer);
