@@ -80,7 +80,7 @@ test('the web app sends one receipt for an order, looks it up, and learns of a b
   const order = { id: 'A-17', email: 'order@example.com', total: '42 EUR' };
   const first = await call(`${url}/orders`, order);
   expect([first.status, await call(`${url}/orders`, order)]).toEqual([201, first]);
-  expect((await inbox.waitFor({ to: order.email, subject: 'A-17' }, 300)).html).toContain('42 EUR');
+  expect((await inbox.waitFor({ to: order.email, subject: 'A-17' }, 60)).html).toContain('42 EUR');
   await expect.poll(async () => (await call(`${url}/orders/A-17/receipt`)).body.status).toBe('DELIVERED');
   expect((await call(`${url}/orders`, { ...order, id: 'A-18', email: 'nobody' })).status).toBe(422);
 
@@ -100,7 +100,7 @@ test('the worker in Python sends each job once, however often it is started', as
   const { stdout } = await work();
   expect(stdout.trim().split('\n')).toHaveLength(2);
   expect((await work()).stdout).toBe(stdout);
-  for (const to of ['ada@example.com', 'grace@example.com']) await inbox.waitFor({ to, subject: 'Your report' }, 300);
+  for (const to of ['ada@example.com', 'grace@example.com']) await inbox.waitFor({ to, subject: 'Your report' }, 60);
 
   const refused = join(project.folder, 'refused.jsonl');
   writeFileSync(refused, '{"id": "19", "email": "nobody", "subject": "Hi", "body": "Hi"}\n');
@@ -114,7 +114,7 @@ test('the CMS sends by SMTP, and says what the server refuses', async (context) 
   const published = await call(url, { title: 'Tides', text: 'High at six.' });
   expect(published).toMatchObject({ status: 201, body: { queued: expect.stringMatching(/^250 2\.0\.0 Queued /) } });
   for (const to of ['ada@example.com', 'grace@example.com'])
-    expect((await inbox.waitFor({ to, subject: 'Published: Tides' }, 300)).text).toContain('High at six.');
+    expect((await inbox.waitFor({ to, subject: 'Published: Tides' }, 60)).text).toContain('High at six.');
 
   const stranger = await start('cms-smtp/cms.js', { PORT: '0', SENDER: 'cms@stranger.example' });
   const refused = await call(stranger, { title: 'No', text: 'No' });
