@@ -15,6 +15,8 @@ export type CampaignStatus = keyof typeof CampaignStatus;
 /** Every status, in the order of a campaign's life. */
 export const campaignStatuses = Object.values(CampaignStatus);
 
+const group = groupsOf<CampaignStatus>();
+
 /** Nothing was sent yet: the campaign can be edited, reviewed, scheduled and sent. */
 export const editableStatuses = group('DRAFT', 'SCHEDULED');
 /** The campaign sends by itself, now or at its time: it has to be cancelled before it can be archived or deleted. */
@@ -28,24 +30,22 @@ export const pendingStatuses = group('SENDING', 'CANCELLED');
 /** The send is over, or will be as soon as what was cancelled is cleaned up. */
 export const finishedStatuses = group('SENT', 'CANCELLED');
 
-/** A group of statuses of one kind. */
-interface StatusGroup<Status extends string> {
+/** A group of the statuses of one kind; those of another kind are no question for it. */
+interface StatusGroup<Kind extends string, Status extends Kind> {
   readonly all: readonly Status[];
-  has(status: string): status is Status;
+  has(status: Kind): status is Status;
   /** The group as SQL, such as `('DRAFT', 'SCHEDULED')`. */
   sql: string;
 }
 
-/** Makes a group of statuses. */
-export function statusGroup<Status extends string>(...all: Status[]): StatusGroup<Status> {
-  const known: ReadonlySet<string> = new Set(all);
-  return {
-    all,
-    has: (status): status is Status => known.has(status),
-    sql: `(${all.map((status) => `'${status}'`).join(', ')})`,
+/** What makes groups of the statuses of a kind. */
+export function groupsOf<Kind extends string>() {
+  return <Status extends Kind>(...all: Status[]): StatusGroup<Kind, Status> => {
+    const known: ReadonlySet<string> = new Set(all);
+    return {
+      all,
+      has: (status): status is Status => known.has(status),
+      sql: `(${all.map((status) => `'${status}'`).join(', ')})`,
+    };
   };
-}
-
-function group<Status extends CampaignStatus>(...statuses: Status[]): StatusGroup<Status> {
-  return statusGroup(...statuses);
 }
