@@ -9,6 +9,7 @@ import { Card, Page } from '../../ui/Page.tsx';
 import { Empty, Shown } from '../../ui/States.tsx';
 import { daysOf, ranges } from '../analytics/range.ts';
 import { DomainCard } from '../domains/DomainCard.tsx';
+import { domainsOf } from '../domains/domain.ts';
 import { Dmarc } from './Dmarc.tsx';
 import { Receivers } from './Receivers.tsx';
 import { ReputationLimits } from './ReputationLimits.tsx';
@@ -63,10 +64,7 @@ export function Deliverability() {
 }
 
 function SenderDomains({ project }: { project: string }) {
-  const domains = useQuery({
-    queryKey: ['domains', project],
-    queryFn: () => answer(api.GET('/domains/project/{projectId}', { params: { path: { projectId: project } } })),
-  });
+  const domains = useQuery(domainsOf(project));
   return (
     <Shown query={domains}>
       {(all) =>

@@ -9,17 +9,16 @@ import { Card, Page } from '../../ui/Page.tsx';
 import { Empty, Note, Shown } from '../../ui/States.tsx';
 import { useMayAdminister } from '../settings/project.ts';
 import { DomainCard } from './DomainCard.tsx';
+import { domainsOf, maySend } from './domain.ts';
 
 /** The domains that mail may be sent from, with the DNS records that prove them. */
 export function Domains() {
   const project = useProjectId();
   const isAdmin = useMayAdminister();
   const domains = useQuery({
-    queryKey: ['domains', project],
+    ...domainsOf(project),
     // Records of unproven domains are checked every five minutes, and the operator may approve one at any time.
-    refetchInterval: ({ state }) =>
-      state.data?.every(({ verified, approved }) => verified && approved) ? false : 30_000,
-    queryFn: () => answer(api.GET('/domains/project/{projectId}', { params: { path: { projectId: project } } })),
+    refetchInterval: ({ state }) => (state.data?.every(maySend) ? false : 30_000),
   });
   return (
     <Page

@@ -1,17 +1,14 @@
 import { useQuery } from '@tanstack/react-query';
-import { answer, api } from '../../api/client.ts';
 import { useProjectId } from '../../app/address.ts';
+import { domainsOf, maySend } from '../domains/domain.ts';
 import { emptyContent, type MailContent } from './content.ts';
 
 /** The domains that mail of the project may be sent from; undefined until they are known, none where they cannot be. */
 export function useSenderDomains(): readonly string[] | undefined {
   const project = useProjectId();
-  const { data, isPending } = useQuery({
-    queryKey: ['domains', project],
-    queryFn: () => answer(api.GET('/domains/project/{projectId}', { params: { path: { projectId: project } } })),
-  });
+  const { data, isPending } = useQuery(domainsOf(project));
   if (isPending) return undefined;
-  return (data ?? []).filter(({ verified, approved }) => verified && approved).map(({ domain }) => domain);
+  return (data ?? []).filter(maySend).map(({ domain }) => domain);
 }
 
 /** A message that is not written yet, from an address at one of these domains. */

@@ -5,6 +5,7 @@ import { type ReactNode, useState } from 'react';
 import { answer, api } from '../../api/client.ts';
 import { Button } from '../../ui/Button.tsx';
 import { Card } from '../../ui/Page.tsx';
+import { domainsOf } from '../domains/domain.ts';
 import { type NewKey, SendFirst } from './first/SendFirst.tsx';
 import { setupOf } from './setup.ts';
 
@@ -20,9 +21,8 @@ export function FirstSteps({ project }: { project: string }) {
   const state = setup.data?.data;
   const hasSent = state !== undefined && (Boolean(stats.data?.totalEmailsSent) || state.lastCampaignSentAt !== null);
   const domains = useQuery({
-    queryKey: ['domains', project],
+    ...domainsOf(project),
     enabled: state?.hasVerifiedDomain === true && (!hasSent || newKey !== null),
-    queryFn: () => answer(api.GET('/domains/project/{projectId}', { params: { path: { projectId: project } } })),
   });
   if (!state || !stats.data) return null;
   const isDone = state.hasVerifiedDomain && state.contactCount > 0 && hasSent;

@@ -9,6 +9,7 @@ import { Card } from '../../ui/Page.tsx';
 import { Note, Shown } from '../../ui/States.tsx';
 import { Table } from '../../ui/Table.tsx';
 import { Timestamp } from '../../ui/Timestamp.tsx';
+import { domainsOf, maySend } from '../domains/domain.ts';
 import { mayAdminister, type Project } from './project.ts';
 
 /** Shows the settings that an SMTP client needs. */
@@ -34,11 +35,8 @@ type Ports = { secure: number | null; submission: number | null };
 function Credentials({ project, host, ports }: { project: Project; host: string; ports: Ports }) {
   const [, change] = useFilters();
   const isAdmin = mayAdminister(project);
-  const domains = useQuery({
-    queryKey: ['domains', project.id],
-    queryFn: () => answer(api.GET('/domains/project/{projectId}', { params: { path: { projectId: project.id } } })),
-  });
-  const sender = domains.data?.find(({ verified, approved }) => verified && approved)?.domain ?? 'example.com';
+  const domains = useQuery(domainsOf(project.id));
+  const sender = domains.data?.find(maySend)?.domain ?? 'example.com';
   const rows: [string, string][] = [
     ['Host', host],
     ...(ports.submission === null
