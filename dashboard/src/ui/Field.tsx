@@ -18,7 +18,8 @@ interface Around {
   problem?: string | undefined;
 }
 
-function Wrapped({ label, hint, problem, children }: Around & { children: (props: Described) => ReactNode }) {
+/** What stands around a field: its label, hint and problem, and what ties them to it. */
+export function Field({ label, hint, problem, children }: Around & { children: (props: Described) => ReactNode }) {
   const id = useId();
   const described = [hint ? `${id}-hint` : '', problem ? `${id}-problem` : ''].filter(Boolean).join(' ') || undefined;
   return (
@@ -56,27 +57,27 @@ interface Described {
 /** A line of text with its label, hint and problem. */
 export function TextField({ label, hint, problem, ...rest }: Around & InputHTMLAttributes<HTMLInputElement>) {
   return (
-    <Wrapped label={label} hint={hint} problem={problem}>
+    <Field label={label} hint={hint} problem={problem}>
       {(props) => <input dir="auto" {...rest} {...props} />}
-    </Wrapped>
+    </Field>
   );
 }
 
 /** Several lines of text. */
 export function TextArea({ label, hint, problem, ...rest }: Around & TextareaHTMLAttributes<HTMLTextAreaElement>) {
   return (
-    <Wrapped label={label} hint={hint} problem={problem}>
+    <Field label={label} hint={hint} problem={problem}>
       {(props) => <textarea dir="auto" {...rest} {...props} />}
-    </Wrapped>
+    </Field>
   );
 }
 
 /** One of a few values; the children are options. */
 export function SelectField({ label, hint, problem, ...rest }: Around & SelectHTMLAttributes<HTMLSelectElement>) {
   return (
-    <Wrapped label={label} hint={hint} problem={problem}>
+    <Field label={label} hint={hint} problem={problem}>
       {(props) => <select {...rest} {...props} />}
-    </Wrapped>
+    </Field>
   );
 }
 

@@ -1,5 +1,5 @@
-import { useId, useRef, useState } from 'react';
-import { inputClass, TextField } from '../../ui/Field.tsx';
+import { useRef, useState } from 'react';
+import { Field, inputClass, TextField } from '../../ui/Field.tsx';
 import { useSenderDomains } from './senders.ts';
 
 interface Props {
@@ -27,7 +27,6 @@ export function SenderField(props: Props) {
 }
 
 function AtDomain({ value, problem, onChange, domains }: Props & { domains: readonly string[] }) {
-  const id = useId();
   const select = useRef<HTMLSelectElement>(null);
   const [name = '', written] = value.split('@');
   const [latest, setLatest] = useState(domains[0] ?? '');
@@ -39,46 +38,37 @@ function AtDomain({ value, problem, onChange, domains }: Props & { domains: read
     onChange(local === '' ? '' : `${local}@${other || at}`);
   };
   return (
-    <div className="field">
-      <label className="text-sm font-medium" htmlFor={id}>
-        From
-      </label>
-      <div className="sender">
-        <input
-          id={id}
-          className={inputClass}
-          required
-          value={name}
-          placeholder="news"
-          aria-invalid={problem ? true : undefined}
-          aria-describedby={problem ? `${id}-problem` : undefined}
-          onChange={(event) => put(event.target.value, domain)}
-          onKeyDown={(event) => {
-            if (event.key !== '@') return;
-            event.preventDefault();
-            select.current?.focus();
-          }}
-        />
-        <span aria-hidden>@</span>
-        <select
-          ref={select}
-          className={inputClass}
-          aria-label="From domain"
-          value={domain}
-          onChange={(event) => put(name, event.target.value)}
-        >
-          {[...new Set([...domains, domain])].map((each) => (
-            <option key={each} value={each}>
-              {domains.includes(each) ? each : `${each} (not verified)`}
-            </option>
-          ))}
-        </select>
-      </div>
-      {problem ? (
-        <span className="text-sm text-bad" id={`${id}-problem`} role="alert">
-          {problem}
-        </span>
-      ) : null}
-    </div>
+    <Field label="From" problem={problem}>
+      {(props) => (
+        <div className="sender">
+          <input
+            {...props}
+            required
+            value={name}
+            placeholder="news"
+            onChange={(event) => put(event.target.value, domain)}
+            onKeyDown={(event) => {
+              if (event.key !== '@') return;
+              event.preventDefault();
+              select.current?.focus();
+            }}
+          />
+          <span aria-hidden>@</span>
+          <select
+            ref={select}
+            className={inputClass}
+            aria-label="From domain"
+            value={domain}
+            onChange={(event) => put(name, event.target.value)}
+          >
+            {[...new Set([...domains, domain])].map((each) => (
+              <option key={each} value={each}>
+                {domains.includes(each) ? each : `${each} (not verified)`}
+              </option>
+            ))}
+          </select>
+        </div>
+      )}
+    </Field>
   );
 }
