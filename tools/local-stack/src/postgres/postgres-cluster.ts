@@ -47,7 +47,6 @@ export async function makeCluster(
         '--auth=scram-sha-256',
         '--encoding=UTF8',
         ...localeArguments(binaries.version),
-        ...passwordArguments(binaries.version),
         ...(options.sync ? [] : ['--no-sync']),
       ],
       { cwd: '/', env: postgresEnv, signal: options.signal, ...asUser(user) },
@@ -71,12 +70,6 @@ function localeArguments(version: string): string[] {
   return Number.parseInt(version, 10) >= 17
     ? ['--locale=C', '--locale-provider=builtin', '--builtin-locale=C.UTF-8']
     : ['--locale=C.UTF-8'];
-}
-
-// Stretching keeps passwords of people from being guessed. Ours are random, and each connection would pay for the usual 4096 rounds.
-// Postgres 15 does not have the setting.
-function passwordArguments(version: string): string[] {
-  return Number.parseInt(version, 10) >= 16 ? ['--set=scram_iterations=1'] : [];
 }
 
 function requireSameMajor({ version }: PostgresBinaries, place: string): void {
