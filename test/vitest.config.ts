@@ -33,9 +33,13 @@ process.env.NODE_COMPILE_CACHE ??= fileURLToPath(new URL('../.cache/compiled', i
 // Of what pip installs, little is used.
 process.env.PIP_NO_COMPILE ??= '1';
 
-// What is waited for comes in its own time; on a loaded machine that is not within the second that Vitest allows.
+// What is waited for comes in its own time; on a loaded machine that is not within the second that Vitest allows, and may take minutes.
 // Far above what they take: on a loaded machine a test may be slow, but not wrong.
-const patience = { expect: { poll: { timeout: 120_000, interval: 50 } }, testTimeout: 900_000, hookTimeout: 900_000 };
+const patience = {
+  expect: { poll: { timeout: 300_000, interval: 50 } },
+  testTimeout: 1_800_000,
+  hookTimeout: 1_800_000,
+};
 const services = {
   name: 'services',
   root,

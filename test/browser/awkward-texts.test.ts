@@ -117,7 +117,7 @@ test('pasted HTML, long, right-to-left and emoji texts stay in their boxes on ev
     }
   });
   expect(problems).toEqual({});
-}, 600_000);
+});
 
 describe.each([
   ['1280 pixels', desktop],

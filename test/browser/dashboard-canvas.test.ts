@@ -7,7 +7,7 @@ let designer: DesignerWorld;
 
 beforeAll(async () => {
   designer = await designerWorld();
-}, 180_000);
+});
 afterAll(() => designer?.[Symbol.asyncDispose]());
 
 /** An automation that is higher than any window: TRIGGER → Tag 1. → … → Tag 12. */

@@ -7,7 +7,7 @@ let designer: DesignerWorld;
 
 beforeAll(async () => {
   designer = await designerWorld();
-}, 180_000);
+});
 afterAll(() => designer?.[Symbol.asyncDispose]());
 
 /** Two people, each in a browser of their own, with the same automation open. */

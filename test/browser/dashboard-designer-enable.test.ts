@@ -8,7 +8,7 @@ const people = audience();
 
 beforeAll(async () => {
   designer = await designerWorld();
-}, 180_000);
+});
 afterAll(() => designer?.[Symbol.asyncDispose]());
 
 const update = { updates: { stage: 'invited' } };

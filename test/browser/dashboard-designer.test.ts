@@ -19,7 +19,7 @@ const people = audience();
 
 beforeAll(async () => {
   designer = await designerWorld();
-}, 180_000);
+});
 afterAll(() => designer?.[Symbol.asyncDispose]());
 
 test('an automation with every step type is drawn, enabled, run for a contact and watched to its end', async () => {

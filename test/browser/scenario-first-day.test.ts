@@ -180,4 +180,4 @@ test('a developer’s first day: account, domain, first request, template, look-
     await invites(page);
   });
   await world.inPage({}, joins);
-}, 300_000);
+});

@@ -216,4 +216,4 @@ test('an operator’s incident: bounces, a provider that is down, executions tha
     await erases(page, 'member-1@kranich.test');
   });
   expect((await app.call('GET', '/contacts?search=member-1@kranich.test')).body.total).toBe(0);
-}, 300_000);
+});

@@ -31,7 +31,7 @@ beforeAll(async () => {
   project = await aProject(world.database, 'Vogelfreunde am Wattenmeer e. V.');
   person = await aPerson(world.database.db, world.api.config, { signsIn: true });
   await joins(world.database.db, project.id, person, 'OWNER');
-}, 180_000);
+});
 afterAll(() => world?.[Symbol.asyncDispose]());
 
 const atWork = (work: (page: Page) => Promise<void>) =>

@@ -232,4 +232,4 @@ test(`an upgrade beside traffic over ${mails} mails answers every request`, asyn
   await Promise.all([upgrade, ...traffic]);
   console.log(`${said.join('\n')}\nThe slowest requests beside it took ${slowest.map(Math.round).join(', ')} ms.`);
   expect((await upgrade).applied).toHaveLength(4);
-}, 1_200_000);
+});

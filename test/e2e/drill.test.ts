@@ -32,7 +32,7 @@ test('a drill: everything is killed under a campaign, its provider fails in ever
   const folder = /The stack is ready in (\S+)/.exec(said)?.[1];
   expect(folder).toBeDefined();
   expect(existsSync(folder ?? '')).toBe(false);
-}, 600_000);
+});
 
 // A second stack costs as much as the first, and tests of workflows stop canaries too, over fewer kills.
 test.runIf(isFull)(

@@ -190,4 +190,4 @@ test('an erasure whose worker is killed inside its steps and between them ends w
   expect(await countOf('events where contact_id = $1 and data is not null', contactId)).toBe(0);
   expect(await countOf(`emails e where project_id = $1 and e::text ~* 'ottilie'`, project.id)).toBe(0);
   expect(await countOf(`idempotency_keys k where project_id = $1 and k::text ~* 'ottilie'`, project.id)).toBe(0);
-}, 600_000);
+});

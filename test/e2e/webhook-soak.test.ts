@@ -90,7 +90,7 @@ test(`${wanted} events reach an endpoint that fails in every way, once each in t
     for (const answer of silent) answer();
     await stack.stop(false);
   }
-}, 1_500_000);
+});
 
 // Again until it is accepted, as an app does whose server is away for a moment.
 async function recorded(call: Call, body: object): Promise<void> {

@@ -33,7 +33,7 @@ beforeAll(async () => {
   api = await testApi(database, { WEBHOOK_ALLOWED_HOSTS: '127.0.0.1' });
   cases = await realDeliveries();
   writeFileSync(join(folder, 'cases.json'), JSON.stringify(cases));
-}, 120_000);
+});
 afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
   await api.close();
@@ -124,7 +124,7 @@ print(json.dumps(verdicts))
   );
   const said = await outputOf('python3', ['verify.py'], folder, { env: { PYTHONPATH: packages }, install: 'Python 3' });
   expect(JSON.parse(said)).toEqual(expected());
-}, 180_000);
+});
 
 test('Go', async (context) => {
   writeFileSync(join(folder, 'go.mod'), 'module verifiers\n\ngo 1.18\n');
@@ -179,7 +179,7 @@ func main() {
   // Built as Temporal's server is, whose set-up has compiled the standard library in the same way.
   const said = await outputOf('go', ['run', '-trimpath', '.'], folder, { install, env: { CGO_ENABLED: '0' } });
   expect(JSON.parse(said)).toEqual(expected());
-}, 300_000);
+});
 
 /** Runs a program and answers what it said. @throws with what to install where it is missing, so that nothing is skipped */
 async function outputOf(

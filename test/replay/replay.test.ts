@@ -46,7 +46,7 @@ describe('current workflow code goes on with', () => {
   let results: Map<string, ReplayResult>;
   beforeAll(async () => {
     results = await replay(await workflowBundle(), saved);
-  }, 60_000);
+  });
 
   test.each(saved.map(({ name }) => name))('%s', (name) => {
     const result = results.get(name);
@@ -86,7 +86,7 @@ describe('code that was changed', () => {
       workflowsPath: fileURLToPath(new URL('./changed-workflows.ts', import.meta.url)),
       logger: { trace: quiet, debug: quiet, info: quiet, log: quiet, warn: quiet, error: quiet },
     });
-  }, 60_000);
+  });
 
   async function resultOf(name: string): Promise<ReplayResult | undefined> {
     const results = await replay(

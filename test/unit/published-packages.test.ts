@@ -43,7 +43,7 @@ beforeAll(async () => {
     mkdirSync(placeOf(name), { recursive: true });
     await unpack(join(folder, `downloads/${name}.tgz`), placeOf(name));
   }
-}, 120_000);
+});
 afterAll(() => rmSync(folder, { recursive: true }));
 
 test('the same sources give the same archives, so that an integrity hash stays, also where two build at once', async () => {

@@ -69,7 +69,7 @@ test('a bundle is kept with every file that went into it, and made anew when one
   expect(code).toContain('second-word');
   expect(code).not.toContain('first-word');
   expect(kept().code).toBe(code);
-}, 60_000);
+});
 
 test('a bundle whose sources changed while it was made, or that is damaged, is not taken', async () => {
   aProject();
@@ -82,7 +82,7 @@ test('a bundle whose sources changed while it was made, or that is damaged, is n
   await workflowBundle(root);
   writeFileSync(keptFile(), readFileSync(keptFile(), 'utf8').slice(0, 1000));
   expect((await workflowBundle(root)).code).toContain('first-word');
-}, 60_000);
+});
 
 test('a worker that finds its bundle loads no bundler', async () => {
   await workflowBundle();
@@ -97,7 +97,7 @@ test('a worker that finds its bundle loads no bundler', async () => {
   const { size, bundlers } = JSON.parse(stdout) as { size: number; bundlers: string[] };
   expect(size).toBeGreaterThan(500_000);
   expect(bundlers).toEqual([]);
-}, 60_000);
+});
 
 test('the bundle of this project holds every file of workflows/', async () => {
   await workflowBundle();
@@ -106,4 +106,4 @@ test('the bundle of this project holds every file of workflows/', async () => {
   >;
   const files = readdirSync(join(project, 'workflows')).map((name) => `workflows/${name}`);
   expect(Object.keys(inputs)).toEqual(expect.arrayContaining([...files, 'temporal/commands.ts']));
-}, 60_000);
+});

@@ -91,7 +91,7 @@ describe('a crowd', () => {
     expect(new Set(runs.map((run) => run.context.of))).toEqual(new Set(contacts));
     await tell(contacts, 'plan.chosen');
     await expect.poll(() => counts(automation), { timeout: 600_000, interval: 100 }).toEqual({ EXITED: burst });
-  }, 400_000);
+  });
 });
 
 test('with the Temporal store wiped during a campaign, every sleeping automation and the campaign finish', async () => {
@@ -182,7 +182,7 @@ test('with the Temporal store wiped during a campaign, every sleeping automation
   expect(new Set(reached).size).toBe(60);
   expect(await campaignRow(database.db, campaign)).toMatchObject({ total: 60, sent: 60, failed: 0 });
   await second.teardown();
-}, 400_000);
+});
 
 // A server that forgets everything when it stops.
 async function aServer(): Promise<TestWorkflowEnvironment> {

@@ -207,7 +207,7 @@ test(`revised under random pauses, everybody gets exactly one version: ${rounds}
   );
   // Otherwise the pauses have come too late to say anything.
   expect(Math.max(...versions)).toBeGreaterThan(1);
-}, 600_000);
+});
 
 /** A campaign that is paused with a claim of five out, whose answer was lost. */
 async function pausedUnconfirmed(mood: Mood): Promise<Revisable> {

@@ -106,7 +106,7 @@ describe.each(['before-commit', 'after-commit'] as const)('a worker killed %s of
     expect(await stored(project)).toEqual(audience);
     expect(await flipEvents(project)).toHaveLength(expected.flips.length + again.flips.length);
     expect(await stored(neighbour)).toHaveProperty('size', audience.size);
-  }, 180_000);
+  });
 });
 
 const texts = { missing: 'No email address', malformed: 'Not a valid email address' };

@@ -71,4 +71,4 @@ test('a worker starts without Temporal, works once it is there, outlives its abs
     await worker.close();
   }
   await expect(fetch(`http://127.0.0.1:${metricsPort}/health`)).rejects.toThrow();
-}, 180_000);
+});

@@ -208,7 +208,7 @@ test('a store that was emptied: every kind of work goes on, what migrate made is
   expect(running.lines.filter((line) => line.includes('older than the rows'))).toHaveLength(1);
   expect(running.lines.filter((line) => line.includes('"outbox: '))).toEqual([]);
   nobodyTwice(running.mailer);
-}, 300_000);
+});
 
 test('executions that an operator terminated: every kind of work goes on from its rows', async () => {
   const work = await unfinishedWork(await aProject(database));
@@ -221,7 +221,7 @@ test('executions that an operator terminated: every kind of work goes on from it
   await done(work);
   expect(running.lines.filter((line) => line.includes('older than the rows'))).toEqual([]);
   nobodyTwice(running.mailer);
-}, 300_000);
+});
 
 test('a store that is older than the rows: open executions that wait for what has happened go on', async () => {
   const project = await aProject(database);
@@ -294,7 +294,7 @@ test('a store that is older than the rows: open executions that wait for what ha
   expect(running.lines.filter((line) => line.includes('older than the rows'))).toHaveLength(1);
   expect(await reviveCampaign(db, due.id)).toBeNull();
   nobodyTwice(running.mailer);
-}, 600_000);
+});
 
 test('a store that is swapped for an older one while workers and API run: they go on with it', async () => {
   const project = await aProject(database);
@@ -349,7 +349,7 @@ test('a store that is swapped for an older one while workers and API run: they g
   const work = await unfinishedWork(project2);
   await done(work);
   expect(saysRestored(running.lines)).toBeLessThanOrEqual(1);
-}, 600_000);
+});
 
 test('a server of another version in the middle of a campaign, and back: the store is set aside, and all work goes on', async (context) => {
   const { older, newer } = await twoVersions(context);
@@ -392,7 +392,7 @@ test('a server of another version in the middle of a campaign, and back: the sto
     expect(new Set(mailer.recipients).size).toBe(recipients);
     nobodyTwice(running.mailer);
   }
-}, 900_000);
+});
 
 test('an API alone makes what an empty store lacks, and writes one line however many calls wait', async () => {
   await using fresh = await testDatabase();
@@ -426,4 +426,4 @@ test('an API alone makes what an empty store lacks, and writes one line however 
   expect(lines.filter((line) => line.includes('"outbox: ') && line.includes('"level":40')).length).toBeLessThanOrEqual(
     1,
   );
-}, 200_000);
+});

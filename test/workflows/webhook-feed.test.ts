@@ -63,4 +63,4 @@ test('tracked events reach the endpoint while workers come and go and the receiv
     sequenceOf.set(webhookId, sequence);
   }
   expect(sequenceOf.size).toBe(expected);
-}, 180_000);
+});

@@ -206,7 +206,7 @@ describe('who may call what', () => {
     }
     expect(found).toEqual(due);
     // Over a thousand requests, many of which write.
-  }, 600_000);
+  });
 
   // What changes the project itself gets one of its own. One that is being reset answers 409 behind the door, instead of
   // going away.

@@ -92,7 +92,7 @@ test('gives the details, events and source of a message', async () => {
     const found = await server.getOutboundMessageDetails(MessageID);
     expect(found.MessageEvents.length).toBeGreaterThanOrEqual(2);
     return found;
-  }, 20_000);
+  }, 120_000);
   expect(details).toMatchObject({
     MessageID,
     HtmlBody: html,
