@@ -271,6 +271,24 @@ for (const example of Object.values(await import('./reference.ts'))) await examp
   await run(process.execPath, [join(own, 'all.ts')], { env: environment() });
 });
 
+test('the snippet with the client for Node of Plunk runs', async (context) => {
+  const own = join(folder, 'plunk');
+  mkdirSync(own);
+  writeFileSync(join(own, 'package.json'), JSON.stringify({ private: true }));
+  await fetched(context, 'npm', ['install', '--no-audit', '--no-fund', '@plunk/node@3.0.3'], { cwd: own });
+  const [snippet = '', ...others] = snippetsOf('docs/guides/from-plunk.md', 'js');
+  expect(others).toEqual([]);
+  const refused = `await plunk.emails.send({ to: 'grace@example.com', subject: 'x', body: 'x', from: 'hello@fernpost.test', type: 'markdown' }).then(
+    () => { throw new Error('Markdown was taken'); },
+    (error) => console.log(error.message),
+  );`;
+  const program = `(async () => {\n${snippet}\n${refused}\n})().catch((error) => { console.error(error); process.exit(1); });`;
+  writeFileSync(join(own, 'app.cjs'), program);
+  const { stdout } = await run(process.execPath, ['app.cjs'], { cwd: own, env: environment() });
+  expect(stdout).toBe('Unknown API Error\n');
+  await eventually(async () => (await inbox()).some(({ subject }) => subject === 'By the old client'), patienceMs);
+});
+
 test('the snippets in Python run', async (context) => {
   const program = join(await pythonPrograms(), 'python');
   await fetched(context, program, ['-m', 'pip', ...installCommand('pip'), '--quiet'], { cwd: folder });
