@@ -1,4 +1,4 @@
-import { useMutation, useQuery } from '@tanstack/react-query';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { type FormEvent, useState } from 'react';
 import { answer, api } from '../../api/client.ts';
@@ -6,22 +6,47 @@ import { ApiError } from '../../api/errors.ts';
 import { useProjectId } from '../../app/address.ts';
 import { Button } from '../../ui/Button.tsx';
 import { Dialog } from '../../ui/Dialog.tsx';
-import { CheckField, TextField } from '../../ui/Field.tsx';
+import { CheckField, SelectField, TextField } from '../../ui/Field.tsx';
 import { Problem } from '../../ui/States.tsx';
-import { eventText } from '../../words/events.ts';
+import { counted } from '../../words/numbers.ts';
+import { SenderField } from '../mail/SenderField.tsx';
+import { useSenderDomains, usualSender } from '../mail/senders.ts';
+import { type EventKind, eventOfKind, kindOf } from './graph/segment-trigger.ts';
+import type { Starter } from './graph/starters/parts.ts';
+import { createFromStarter } from './starters/create.ts';
+import { StarterChoice } from './starters/StarterChoice.tsx';
+import { EventField, SegmentEventField } from './steps/EventField.tsx';
 
-/** Asks for the name and the event of a new automation, and opens its designer. */
+/** Asks what a new automation begins with, for its name and its event, and opens its designer. */
 export function NewWorkflow({ onClose }: { onClose: () => void }) {
   const project = useProjectId();
   const navigate = useNavigate();
+  const queries = useQueryClient();
+  const [starter, setStarter] = useState<Starter | null>(null);
   const [name, setName] = useState('');
   const [eventName, setEventName] = useState('');
+  const [kind, setKind] = useState<EventKind | null>(null);
   const [allowReentry, setAllowReentry] = useState(false);
+  const emails = useEmails();
   const create = useMutation({
-    mutationFn: () => answer(api.POST('/workflows', { body: { name, eventName, allowReentry } })),
-    onSuccess: ({ id }) => navigate({ to: '/app/$project/workflows/$workflow', params: { project, workflow: id } }),
+    mutationFn: () => {
+      const facts = { name, eventName, allowReentry };
+      return starter === null
+        ? answer(api.POST('/workflows', { body: facts }))
+        : createFromStarter(starter, facts, emails.sender);
+    },
+    onSuccess: async ({ id }) => {
+      if (starter) await queries.invalidateQueries({ queryKey: ['templates', project] });
+      await navigate({ to: '/app/$project/workflows/$workflow', params: { project, workflow: id } });
+    },
   });
-  const refused = create.error instanceof ApiError ? create.error : null;
+  const choose = (next: Starter | null) => {
+    // What somebody has typed stays.
+    if (name === (starter?.name ?? '')) setName(next?.name ?? '');
+    if (eventName === (starter?.eventName ?? '')) setEventName(next?.eventName ?? '');
+    setStarter(next);
+  };
+  const problemOf = (field: string) => (create.error instanceof ApiError ? create.error.problemOf(field) : undefined);
   const submit = (event: FormEvent) => {
     event.preventDefault();
     create.mutate();
@@ -29,20 +54,23 @@ export function NewWorkflow({ onClose }: { onClose: () => void }) {
   return (
     <Dialog title="New workflow" description="New workflows are disabled until you enable them." onClose={onClose}>
       <form className="stack" onSubmit={submit}>
+        <StarterChoice value={starter} onChange={choose} />
         <TextField
           label="Name"
           required
           maxLength={255}
           value={name}
-          problem={refused?.problemOf('name')}
+          problem={problemOf('name')}
           onChange={(event) => setName(event.target.value)}
         />
-        <EventField
-          label="Trigger event"
-          hint="Exactly as tracked. Case matters. A schedule or starts by hand can be chosen later."
-          required
-          value={eventName}
-          problem={refused?.problemOf('eventName')}
+        <TriggerFields
+          kind={kindOf(eventName, kind)}
+          eventName={eventName}
+          problem={problemOf('eventName')}
+          onKind={(next) => {
+            setKind(next);
+            setEventName(eventOfKind(eventName, next));
+          }}
           onChange={setEventName}
         />
         <CheckField
@@ -51,6 +79,7 @@ export function NewWorkflow({ onClose }: { onClose: () => void }) {
           checked={allowReentry}
           onChange={(event) => setAllowReentry(event.target.checked)}
         />
+        {starter ? <Emails starter={starter} emails={emails} problem={problemOf('from')} /> : null}
         {create.error ? <Problem error={create.error} /> : null}
         <footer>
           <Button onClick={onClose}>Cancel</Button>
@@ -63,37 +92,76 @@ export function NewWorkflow({ onClose }: { onClose: () => void }) {
   );
 }
 
-/** The name of an event; those that the project has tracked are offered. */
-export function EventField({
+function TriggerFields({
+  kind,
+  eventName,
+  problem,
+  onKind,
   onChange,
-  ...rest
 }: {
-  label: string;
-  hint?: string;
-  required?: boolean;
-  value: string;
-  problem?: string | undefined;
-  onChange: (value: string) => void;
+  kind: EventKind;
+  eventName: string;
+  problem: string | undefined;
+  onKind: (kind: EventKind) => void;
+  onChange: (eventName: string) => void;
 }) {
-  const project = useProjectId();
-  const names = useQuery({
-    queryKey: ['events', project, 'names'],
-    queryFn: () => answer(api.GET('/events/names')),
-  });
   return (
     <>
-      <TextField
-        {...rest}
-        maxLength={255}
-        list="event-names"
-        autoComplete="off"
-        onChange={(event) => onChange(event.target.value)}
+      <SelectField label="Starts when" value={kind} onChange={(event) => onKind(event.target.value as EventKind)}>
+        <option value="event">An event is tracked</option>
+        <option value="entry">A contact enters a segment</option>
+        <option value="exit">A contact leaves a segment</option>
+      </SelectField>
+      {kind === 'event' ? (
+        <EventField
+          label="Trigger event"
+          hint="Exactly as tracked. Case matters. A schedule or starts by hand can be chosen later."
+          required
+          value={eventName}
+          problem={problem}
+          onChange={onChange}
+        />
+      ) : (
+        <SegmentEventField kind={kind} value={eventName} problem={problem} onChange={onChange} />
+      )}
+    </>
+  );
+}
+
+/** Whether the emails of a starter are created, and from which address: `sender` is null where they are not. */
+function useEmails() {
+  const domains = useSenderDomains();
+  const [wanted, setWanted] = useState<boolean | null>(null);
+  const [typed, setFrom] = useState<string | null>(null);
+  const from = typed ?? usualSender(domains ?? []);
+  // Without a verified domain nothing could be created.
+  const isWanted = wanted ?? (domains ?? []).length > 0;
+  return { from, setFrom, isWanted, setWanted, hasDomain: (domains ?? []).length > 0, sender: isWanted ? from : null };
+}
+
+function Emails({
+  starter,
+  emails: { from, setFrom, isWanted, setWanted, hasDomain },
+  problem,
+}: {
+  starter: Starter;
+  emails: ReturnType<typeof useEmails>;
+  problem: string | undefined;
+}) {
+  const all = Object.values(starter.emails);
+  return (
+    <>
+      <CheckField
+        label={`Create ${counted(all.length, 'template')} for its emails`}
+        hint={
+          isWanted || hasDomain
+            ? `${all.map(({ name }) => name).join(', ')}. Otherwise you choose a template in each step.`
+            : 'Verify a domain first, or choose a template in each step.'
+        }
+        checked={isWanted}
+        onChange={(event) => setWanted(event.target.checked)}
       />
-      <datalist id="event-names">
-        {names.data?.eventNames.map((name) => (
-          <option key={name} value={name} label={eventText(name)} />
-        ))}
-      </datalist>
+      {isWanted ? <SenderField value={from} problem={problem} onChange={setFrom} /> : null}
     </>
   );
 }

@@ -5,6 +5,7 @@ import { answer, api } from '../../api/client.ts';
 import { useDialog, useProjectId } from '../../app/address.ts';
 import { ChoiceFilter, SearchFilter } from '../../app/filters.tsx';
 import { PagedTable, usePagedList } from '../../app/PagedTable.tsx';
+import { usePart } from '../../standby/use-part.ts';
 import { Badge } from '../../ui/Badge.tsx';
 import { Button } from '../../ui/Button.tsx';
 import { Page } from '../../ui/Page.tsx';
@@ -14,14 +15,16 @@ import { Timestamp } from '../../ui/Timestamp.tsx';
 import { toast } from '../../ui/toasts.tsx';
 import { count } from '../../words/numbers.ts';
 import { DeleteWorkflow } from './DeleteWorkflow.tsx';
-import { NewWorkflow } from './NewWorkflow.tsx';
 import { WorkflowSwitch } from './publish/WorkflowSwitch.tsx';
 import { type ListedWorkflow, refreshWorkflows, startedBy } from './workflow.ts';
+
+const loadNew = () => import('./NewWorkflow.tsx');
 
 /** Every automation of the project. */
 export function Workflows() {
   const project = useProjectId();
   const [dialog, setDialog] = useDialog();
+  const part = usePart(loadNew, dialog === 'new');
   const [deleting, setDeleting] = useState<ListedWorkflow | null>(null);
   const [refused, setRefused] = useState<unknown>(null);
   const queries = useQueryClient();
@@ -73,7 +76,7 @@ export function Workflows() {
           <Actions workflow={workflow} copy={copy} onRefused={setRefused} onDelete={setDeleting} />
         ))}
       />
-      {dialog === 'new' ? <NewWorkflow onClose={() => setDialog(null)} /> : null}
+      {dialog === 'new' && part ? <part.NewWorkflow onClose={() => setDialog(null)} /> : null}
       {deleting ? (
         <DeleteWorkflow
           workflow={{ ...deleting, steps: deleting._count.steps, executions: deleting._count.executions }}

@@ -6,8 +6,9 @@ import { CheckField, SelectField, TextArea, TextField } from '../../../ui/Field.
 import { Note, Problem } from '../../../ui/States.tsx';
 import { toast } from '../../../ui/toasts.tsx';
 import type { Editing } from '../designer/editing.ts';
-import { EventField } from '../NewWorkflow.tsx';
+import { type EventKind, eventOfKind, kindOf } from '../graph/segment-trigger.ts';
 import type { Workflow } from '../workflow.ts';
+import { EventField, SegmentEventField } from './EventField.tsx';
 import { ScheduleFields } from './ScheduleFields.tsx';
 import { type Settings, settingsOf, triggerBody } from './settings.ts';
 
@@ -109,27 +110,40 @@ function StartFields({
   problemOf: (field: string) => string | undefined;
   onChange: (part: Partial<Settings>) => void;
 }) {
+  const [chosen, setChosen] = useState<EventKind | null>(null);
+  const kind = kindOf(shown.eventName, chosen);
+  const choose = (value: string) => {
+    if (value === 'SCHEDULE' || value === 'MANUAL') {
+      onChange({ triggerType: value });
+      return;
+    }
+    const next = value as EventKind;
+    setChosen(next);
+    onChange({ triggerType: 'EVENT', eventName: eventOfKind(shown.eventName, next) });
+  };
+  const event = {
+    value: shown.eventName,
+    problem: problemOf('triggerConfig.eventName'),
+    onChange: (eventName: string) => onChange({ eventName }),
+  };
+  const isEvent = shown.triggerType === 'EVENT';
   return (
     <>
       <SelectField
         label="Trigger"
-        value={shown.triggerType}
-        onChange={(event) => onChange({ triggerType: event.target.value as Settings['triggerType'] })}
+        value={isEvent ? kind : shown.triggerType}
+        onChange={({ target }) => choose(target.value)}
       >
-        <option value="EVENT">Event</option>
+        <option value="event">Event</option>
+        <option value="entry">Contact enters a segment</option>
+        <option value="exit">Contact leaves a segment</option>
         <option value="SCHEDULE">Schedule</option>
         <option value="MANUAL">Manual or API only</option>
       </SelectField>
-      {shown.triggerType === 'EVENT' ? (
-        <EventField
-          label="Event"
-          hint="Exactly as tracked. Case matters."
-          required
-          value={shown.eventName}
-          problem={problemOf('triggerConfig.eventName')}
-          onChange={(eventName) => onChange({ eventName })}
-        />
+      {isEvent && kind === 'event' ? (
+        <EventField label="Event" hint="Exactly as tracked. Case matters." required {...event} />
       ) : null}
+      {isEvent && kind !== 'event' ? <SegmentEventField kind={kind} {...event} /> : null}
       {shown.triggerType === 'SCHEDULE' ? (
         <ScheduleFields shown={shown} problemOf={problemOf} onChange={onChange} />
       ) : null}

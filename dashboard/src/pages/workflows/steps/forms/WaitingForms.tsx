@@ -1,6 +1,6 @@
 import { useState } from 'react';
 import { CheckField, SelectField, TextField } from '../../../../ui/Field.tsx';
-import { EventField } from '../../NewWorkflow.tsx';
+import { EventField } from '../EventField.tsx';
 import { type Form, set, text } from './form.ts';
 
 export function DelayForm(form: Form) {

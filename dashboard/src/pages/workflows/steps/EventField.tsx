@@ -1,0 +1,97 @@
+import { useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import { answer, api } from '../../../api/client.ts';
+import { useProjectId } from '../../../app/address.ts';
+import { SelectField, TextField } from '../../../ui/Field.tsx';
+import { eventText, segmentMove } from '../../../words/events.ts';
+import { counted } from '../../../words/numbers.ts';
+import { segmentChoices, segmentEvent } from '../graph/segment-trigger.ts';
+
+interface Props {
+  label: string;
+  hint?: string;
+  required?: boolean;
+  value: string;
+  problem?: string | undefined;
+  onChange: (value: string) => void;
+}
+
+/** The name of an event; those that the project has tracked are offered. */
+export function EventField({ onChange, ...rest }: Props) {
+  const project = useProjectId();
+  const names = useQuery({
+    queryKey: ['events', project, 'names'],
+    queryFn: () => answer(api.GET('/events/names')),
+  });
+  return (
+    <>
+      <TextField
+        {...rest}
+        maxLength={255}
+        list="event-names"
+        autoComplete="off"
+        onChange={(event) => onChange(event.target.value)}
+      />
+      <datalist id="event-names">
+        {names.data?.eventNames.map((name) => (
+          <option key={name} value={name} label={eventText(name)} />
+        ))}
+      </datalist>
+    </>
+  );
+}
+
+/** The tracked segment whose entry or exit starts a workflow, by name; the value is the name of its event. */
+export function SegmentEventField({
+  kind,
+  value,
+  problem,
+  onChange,
+}: Pick<Props, 'value' | 'problem' | 'onChange'> & { kind: 'entry' | 'exit' }) {
+  const project = useProjectId();
+  const segments = useQuery({ queryKey: ['segments', project], queryFn: () => answer(api.GET('/segments')) });
+  const { tracked, untracked } = segmentChoices(segments.data ?? []);
+  const current = segmentMove(value)?.segment;
+  const isKnown = current === undefined || tracked.some(({ slug }) => slug === current);
+  const isLost = segments.data !== undefined && !isKnown;
+  return (
+    <div className="stack">
+      <SelectField
+        label="Segment"
+        required
+        value={value}
+        problem={
+          isLost ? 'This segment is not tracked or was renamed, so its events don’t start the workflow.' : problem
+        }
+        onChange={(event) => onChange(event.target.value)}
+      >
+        <option value="">Select one</option>
+        {isKnown ? null : <option value={value}>{current}</option>}
+        {tracked.map(({ slug, name }) => (
+          <option key={slug} value={segmentEvent(slug, kind)}>
+            {name}
+          </option>
+        ))}
+      </SelectField>
+      {segments.data && untracked > 0 ? (
+        <p className="text-sm text-muted">
+          {counted(untracked, 'segment')} not listed: a segment has events only while it tracks entries and exits. Turn
+          that on in its{' '}
+          <Link to="/app/$project/segments" params={{ project }}>
+            settings
+          </Link>
+          .
+        </p>
+      ) : null}
+      {segments.data?.length === 0 ? (
+        <p className="text-sm text-muted">
+          No segments yet.{' '}
+          <Link to="/app/$project/segments" params={{ project }}>
+            Create a segment
+          </Link>{' '}
+          that tracks entries and exits.
+        </p>
+      ) : null}
+    </div>
+  );
+}
