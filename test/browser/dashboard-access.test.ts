@@ -193,6 +193,36 @@ test('the overview says what happened lately, although the latest are all events
   });
 });
 
+test('the overview asks for each figure once, shows what there is, and nothing moves while it loads', async () => {
+  await world.inPage({ viewport: desktop }, async (page) => {
+    await signedIn(page);
+    await page.addInitScript(`
+      globalThis.shift = 0;
+      new PerformanceObserver((list) => {
+        for (const entry of list.getEntries()) if (!entry.hadRecentInput) globalThis.shift += entry.value;
+      }).observe({ type: 'layout-shift', buffered: true });`);
+    const asked: string[] = [];
+    page.on('request', (request) => {
+      if (request.resourceType() === 'fetch') asked.push(new URL(request.url()).pathname);
+    });
+    await open(page, `/app/${project.id}`);
+    const card = (name: string) => page.locator('[data-slot=card]', { has: page.getByRole('heading', { name }) });
+    await card('Emails by day').locator('canvas').waitFor();
+    const times = (path: string) => asked.filter((each) => each === path).length;
+    expect([times('/activity/stats'), times('/analytics/timeseries')]).toEqual([1, 1]);
+    expect(new Set(asked).size, asked.join(' ')).toBeLessThanOrEqual(10);
+    const shift = await page.evaluate<number>('shift');
+    expect(shift).toBeLessThan(0.02);
+
+    const campaigns = card('Latest campaigns').getByRole('listitem');
+    await expect.poll(() => campaigns.count()).toBeGreaterThan(0);
+    expect(await campaigns.count()).toBeLessThanOrEqual(3);
+    expect(await campaigns.first().textContent()).toMatch(/Opened [\d.]+% \([\d,]+\)Clicked [\d.]+% \([\d,]+\)/);
+    expect(await card('Last 30 days').textContent()).toMatch(/Delivered[\d.]+%[\d,]+ · (None before|No change)/);
+    expect(await page.getByText(/Nothing is running|Nothing scheduled/).count()).toBe(0);
+  });
+});
+
 test('what every page is made of is below 160 kB compressed, the typeface included', () => {
   const index = readFileSync(join(dist, 'index.html'));
   const named = [...index.toString().matchAll(/(?:src|href)="\/(assets\/[^"]+)"/g)].map((found) => found[1] ?? '');

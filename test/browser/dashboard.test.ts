@@ -129,7 +129,7 @@ describe('the dashboard in Chromium', () => {
     await world.inPage({}, async (page) => {
       await signInAs(page, world.url, newcomer.session);
       await page.goto(`${world.url}/app/${first.id}`);
-      await page.getByText('Nothing is running').waitFor();
+      await page.getByText('Get started').waitFor();
       const links = page.getByRole('main');
       await expect
         .poll(() => links.getByRole('link', { name: 'Sandbox inbox' }).getAttribute('href'))

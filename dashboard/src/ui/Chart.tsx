@@ -2,9 +2,9 @@ import { useEffect, useRef } from 'react';
 import Plot from 'uplot';
 import 'uplot/dist/uPlot.min.css';
 import { count, locale } from '../words/numbers.ts';
-import { isMidnight, spanOf, ticksOf, type Unit } from '../words/time-axis.ts';
+import { isMidnight, spanOf, ticksOf, type Unit, unitMs } from '../words/time-axis.ts';
 
-/** One line of a chart. `color` is the name of a custom property such as `--accent`. */
+/** One line of a chart, or its bars. `color` is the name of a custom property such as `--accent`. */
 export interface Series {
   label: string;
   color: string;
@@ -24,19 +24,23 @@ const moments = {
 // Half an email is no mark of an axis.
 const wholeSteps = Array.from({ length: 9 }, (_, power) => [1, 2, 5].map((digit) => digit * 10 ** power)).flat();
 
+const barPaths = Plot.paths.bars?.({ size: [0.7, 28] });
+
 /**
- * Lines over time. `instants` are milliseconds, ascending, one for each `unit`. The drawing says nothing to a screen reader: put
+ * Lines over time, or with `bars` a bar for each instant, later series in front. `instants` are milliseconds, ascending, one for each `unit`. The drawing says nothing to a screen reader: put
  * the figures beside it as a table as well.
  */
 export function Chart({
   instants,
   unit,
   series,
+  bars = false,
   height = 240,
 }: {
   instants: readonly number[];
   unit: Unit;
   series: Series[];
+  bars?: boolean;
   height?: number;
 }) {
   const place = useRef<HTMLDivElement>(null);
@@ -62,8 +66,9 @@ export function Chart({
             label,
             value: (_plot: Plot, figure: number | null) => (figure === null ? '' : count(figure)),
             stroke: color(name),
-            width: 2,
-            points: { show: instants.length < 3 },
+            ...(bars
+              ? { width: 0, fill: color(name), paths: barPaths, points: { show: false } }
+              : { width: 2, points: { show: instants.length < 3 } }),
           })),
         ],
         axes: [
@@ -84,7 +89,9 @@ export function Chart({
               // Of a single point uPlot makes a thousand days.
               const last = Math.min(high * 1000, instants.at(-1) ?? 0);
               const [from, to] = spanOf([low * 1000, last], unit);
-              return [from / 1000, to / 1000];
+              // The first and the last bar are as wide as the others.
+              const margin = bars ? unitMs[unit] / 2 : 0;
+              return [(from - margin) / 1000, (to + margin) / 1000];
             },
           },
           y: { range: (_plot, _low, high) => [0, Math.max(1, high * 1.1)] },
@@ -100,6 +107,6 @@ export function Chart({
       sizes.disconnect();
       plot.destroy();
     };
-  }, [instants, unit, series, height]);
+  }, [instants, unit, series, bars, height]);
   return <div ref={place} className="chart w-full overflow-hidden text-muted" aria-hidden />;
 }

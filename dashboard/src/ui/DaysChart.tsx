@@ -5,12 +5,13 @@ import { tableClass } from './Table.tsx';
 
 const Chart = lazy(() => import('./Chart.tsx').then(({ Chart: drawn }) => ({ default: drawn })));
 
-/** Counts by day (UTC) as lines, and as a table for who sees no lines. `total` says how much there is at all. */
+/** Counts by day (UTC) as lines or bars, and as a table for people who can’t see the drawing. `total` says how much there is at all. */
 export function DaysChart<Key extends string>({
   label,
   lines,
   days,
   total,
+  bars = false,
   empty,
 }: {
   label: string;
@@ -18,6 +19,7 @@ export function DaysChart<Key extends string>({
   lines: readonly (readonly [key: Key, name: string, color: string])[];
   days: readonly (Record<Key, number> & { date: string })[];
   total: Key;
+  bars?: boolean;
   empty: { title: string; text: string };
 }) {
   const drawn = useMemo(
@@ -30,9 +32,12 @@ export function DaysChart<Key extends string>({
   if (days.every((day) => day[total] === 0)) return <Empty title={empty.title}>{empty.text}</Empty>;
   return (
     <>
-      <Suspense fallback={<Loading />}>
-        <Chart {...drawn} unit="day" />
-      </Suspense>
+      {/* As high as the drawing with its legend, so that nothing moves when it comes. */}
+      <div className="min-h-68">
+        <Suspense fallback={<Loading />}>
+          <Chart {...drawn} bars={bars} unit="day" />
+        </Suspense>
+      </div>
       <details>
         <summary>View as table</summary>
         <section className="mt-2 overflow-x-auto rounded-lg border border-line" aria-label={label}>

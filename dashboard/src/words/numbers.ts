@@ -41,17 +41,7 @@ export function bytes(size: number): string {
 /** A change between two counts in percent of the earlier one: `+12%`, `−5%`. */
 export function changeOf(now: number, before: number): string {
   if (before === 0) return now === 0 ? 'No change' : 'None before';
-  return signed(((now - before) / before) * 100, '%', 0);
-}
-
-/** The difference of two rates that are given in percent: `+1.2 points`. */
-export function pointsOf(now: number, before: number): string {
-  return signed(now - before, ' points', 1);
-}
-
-function signed(difference: number, unit: string, digits: number): string {
-  const format = new Intl.NumberFormat(locale, { maximumFractionDigits: digits });
-  const size = format.format(Math.abs(difference));
-  if (size === '0') return 'No change';
-  return `${difference > 0 ? '+' : '−'}${size}${unit}`;
+  const change = Math.round(((now - before) / before) * 100);
+  if (change === 0) return 'No change';
+  return `${change > 0 ? '+' : '−'}${count(Math.abs(change))}%`;
 }

@@ -1,7 +1,8 @@
 /** What a chart counts by: hours in the reader's zone, or days in UTC as the service counts them. */
 export type Unit = 'hour' | 'day';
 
-const unitMs = { hour: 3_600_000, day: 86_400_000 };
+/** The length of each unit in milliseconds. */
+export const unitMs = { hour: 3_600_000, day: 86_400_000 };
 const hourSteps = [1, 2, 3, 6, 12];
 const daySteps = [1, 2, 7, 14, 28, 84, 364];
 

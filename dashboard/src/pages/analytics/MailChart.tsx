@@ -2,6 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import { answer, api } from '../../api/client.ts';
 import { DaysChart } from '../../ui/DaysChart.tsx';
 import { Shown } from '../../ui/States.tsx';
+import type { MailDay } from './range.ts';
 
 const lines = [
   ['emails', 'Emails', '--line-1'],
@@ -11,6 +12,20 @@ const lines = [
   ['bounces', 'Bounced', '--line-4'],
 ] as const;
 
+/** Mail of each day as bars: those that were opened stand in front of those that were delivered. */
+export function MailDays({ days }: { days: readonly MailDay[] }) {
+  return (
+    <DaysChart
+      bars
+      label="Emails by day"
+      lines={lines}
+      days={days}
+      total="emails"
+      empty={{ title: 'No emails in this period', text: 'Emails you send appear here.' }}
+    />
+  );
+}
+
 /** Mail of each day since an instant. */
 export function MailChart({ project, startDate }: { project: string; startDate: string }) {
   const query = useQuery({
@@ -18,17 +33,5 @@ export function MailChart({ project, startDate }: { project: string; startDate: 
     refetchInterval: 15_000,
     queryFn: () => answer(api.GET('/analytics/timeseries', { params: { query: { startDate } } })),
   });
-  return (
-    <Shown query={query}>
-      {(days) => (
-        <DaysChart
-          label="Emails by day"
-          lines={lines}
-          days={days}
-          total="emails"
-          empty={{ title: 'No emails in this period', text: 'Emails you send appear here.' }}
-        />
-      )}
-    </Shown>
-  );
+  return <Shown query={query}>{(days) => <MailDays days={days} />}</Shown>;
 }

@@ -4,32 +4,22 @@ import type { components } from '../../api/schema.d.ts';
 import { runningIn } from '../../app/HoldBanner.tsx';
 import { Badge } from '../../ui/Badge.tsx';
 import { Card } from '../../ui/Page.tsx';
-import { Empty, Shown } from '../../ui/States.tsx';
 import { Timestamp } from '../../ui/Timestamp.tsx';
 import { rate } from '../../words/numbers.ts';
 
 type Item = components['schemas']['ListRunningActivityResult']['data'][number];
 
-/** Shows the work under way, with its progress. */
+/** Shows the work under way, with its progress; nothing while there is none. */
 export function Running({ project }: { project: string }) {
-  const running = useQuery({ ...runningIn(project), refetchInterval: 5_000 });
+  const { data } = useQuery({ ...runningIn(project), refetchInterval: 5_000 });
+  if (!data?.data.length) return null;
   return (
     <Card title="Running now">
-      <Shown query={running}>
-        {({ data }) =>
-          data.length === 0 ? (
-            <Empty title="Nothing is running">
-              Campaigns, imports, bulk jobs and migrations appear here while they run.
-            </Empty>
-          ) : (
-            <ul className="stack" aria-label="Running now">
-              {data.map((item) => (
-                <Row key={`${item.type} ${item.id}`} project={project} item={item} />
-              ))}
-            </ul>
-          )
-        }
-      </Shown>
+      <ul className="stack" aria-label="Running now">
+        {data.data.map((item) => (
+          <Row key={`${item.type} ${item.id}`} project={project} item={item} />
+        ))}
+      </ul>
     </Card>
   );
 }
