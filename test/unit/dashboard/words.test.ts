@@ -170,3 +170,14 @@ function textsOf(path: string, source: string): string[] {
 function isRead(text: string): boolean {
   return text === 'either' || (/^[A-Z]|\s/.test(text.trim()) && !/^[A-Z_]+$|^\.?\.?\//.test(text));
 }
+
+test('no place shows the variables of a subject as they are written', () => {
+  const folder = new URL('../../../dashboard/src/pages/', import.meta.url);
+  // These two show what the service has rendered for a contact.
+  const rendered = ['campaigns/review/Samples.tsx', 'mail/MailPreview.tsx'];
+  const raw = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter(
+    (file) =>
+      file.endsWith('.tsx') && /(>\{|about: )\w+(\.\w+)*\.subject\b/.test(readFileSync(new URL(file, folder), 'utf8')),
+  );
+  expect(raw.toSorted()).toEqual(rendered);
+});

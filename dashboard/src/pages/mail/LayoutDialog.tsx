@@ -8,6 +8,7 @@ import { Dialog } from '../../ui/Dialog.tsx';
 import { SearchField } from '../../ui/SearchField.tsx';
 import { Shown } from '../../ui/States.tsx';
 import { counted } from '../../words/numbers.ts';
+import { subjectText } from '../../words/subjects.ts';
 import { blankDocument, contentOf, type MailContent } from './content.ts';
 
 /** The starting points of a layout. */
@@ -77,7 +78,7 @@ function OwnTemplates({ onChoose }: { onChoose: (layout: Layout) => void }) {
               label="Your templates"
               choices={data.map((template) => {
                 const { name: _, ...layout } = contentOf(template);
-                return { id: template.id, name: template.name, about: template.subject, layout };
+                return { id: template.id, name: template.name, about: subjectText(template.subject), layout };
               })}
               onChoose={onChoose}
             />

@@ -1,5 +1,6 @@
 import { useConditionSentence } from '../../../conditions/vocabulary.tsx';
 import { Card } from '../../../ui/Page.tsx';
+import { subjectText } from '../../../words/subjects.ts';
 import { RenderedMail } from '../../mail/MailPreview.tsx';
 import { audienceText } from '../audience.ts';
 import type { Campaign } from '../campaign.ts';
@@ -41,7 +42,7 @@ export function ReviewStep({
             <dt>From</dt>
             <dd>{draft.fromName ? `${draft.fromName} <${draft.from}>` : draft.from}</dd>
             <dt>Subject</dt>
-            <dd dir="auto">{draft.subject}</dd>
+            <dd dir="auto">{subjectText(draft.subject)}</dd>
           </dl>
           <AudienceCount draft={draft} campaign={campaign} />
         </div>
