@@ -18,7 +18,7 @@ export const sampleData: Readonly<Record<string, string>> = {
 };
 
 /** The items of the starters' lists. */
-export const sampleItems: readonly Readonly<Record<string, string>>[] = [
+const sampleItems: readonly Readonly<Record<string, string>>[] = [
   { name: 'Notebook, dotted', price: '$18.00', title: 'Five new comments', summary: 'Grace and Alan replied to you.' },
   { name: 'Fountain pen', price: '$30.00', title: 'Two tasks are due', summary: 'Both are due on Friday.' },
 ];
