@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { comparedDays, type MailDay } from '../../../dashboard/src/pages/analytics/range.ts';
+import { comparedDays, type MailDay } from '../../../dashboard/src/words/ranges.ts';
 
 const day = (n: number): MailDay => ({
   date: new Date(Date.UTC(2026, 9, n)).toISOString(),

@@ -7,8 +7,8 @@ import { Card, Page } from '../../ui/Page.tsx';
 import { Empty, Shown } from '../../ui/States.tsx';
 import { Table } from '../../ui/Table.tsx';
 import { count, rate } from '../../words/numbers.ts';
+import { daysOf, ranges, startOf } from '../../words/ranges.ts';
 import { MailChart } from './MailChart.tsx';
-import { daysOf, ranges, startOf } from './range.ts';
 
 /** Shows the outcome of mail by day, by campaign and by event. */
 export function Analytics() {

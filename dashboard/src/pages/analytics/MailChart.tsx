@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import { answer, api } from '../../api/client.ts';
 import { DaysChart } from '../../ui/DaysChart.tsx';
 import { Shown } from '../../ui/States.tsx';
-import type { MailDay } from './range.ts';
+import type { MailDay } from '../../words/ranges.ts';
 
 const lines = [
   ['emails', 'Emails', '--line-1'],

@@ -7,7 +7,7 @@ import { DaysChart } from '../../ui/DaysChart.tsx';
 import { SelectField } from '../../ui/Field.tsx';
 import { Card, Page } from '../../ui/Page.tsx';
 import { Empty, Shown } from '../../ui/States.tsx';
-import { daysOf, ranges } from '../analytics/range.ts';
+import { daysOf, ranges } from '../../words/ranges.ts';
 import { DomainCard } from '../domains/DomainCard.tsx';
 import { domainsOf } from '../domains/domain.ts';
 import { Dmarc } from './Dmarc.tsx';

@@ -16,16 +16,16 @@ export function FirstSteps({ project }: { project: string }) {
   const setup = useQuery({ ...setupOf(project), refetchInterval: 5_000 });
   const recent = useQuery(mailTotals(project));
   const state = setup.data?.data;
-  const hasSentLately =
+  const hasSentRecently =
     Boolean(recent.data?.totalEmailsSent) || (state !== undefined && state.lastCampaignSentAt !== null);
   const stats = useQuery({
     queryKey: ['activity-stats', project, 'ever'],
     // Only what nobody has answered yet is asked for.
-    enabled: state !== undefined && recent.data !== undefined && !hasSentLately,
+    enabled: state !== undefined && recent.data !== undefined && !hasSentRecently,
     refetchInterval: ({ state }) => (state.data?.totalEmailsSent ? false : 5_000),
     queryFn: () => answer(api.GET('/activity/stats', { params: { query: { startDate: '2020-01-01T00:00:00.000Z' } } })),
   });
-  const hasSent = hasSentLately || Boolean(stats.data?.totalEmailsSent);
+  const hasSent = hasSentRecently || Boolean(stats.data?.totalEmailsSent);
   const domains = useQuery({
     ...domainsOf(project),
     enabled: state?.hasVerifiedDomain === true && (!hasSent || newKey !== null),

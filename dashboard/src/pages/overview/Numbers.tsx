@@ -3,7 +3,7 @@ import { Figure } from '../../ui/Figure.tsx';
 import { Card } from '../../ui/Page.tsx';
 import { Problem } from '../../ui/States.tsx';
 import { changeOf, count, rate } from '../../words/numbers.ts';
-import { comparedDays, type MailCounts } from '../analytics/range.ts';
+import { comparedDays, type MailCounts } from '../../words/ranges.ts';
 import { mailByDay, mailTotals } from './mail.ts';
 import { setupOf } from './setup.ts';
 

@@ -1,6 +1,6 @@
 import { queryOptions } from '@tanstack/react-query';
 import { answer, api } from '../../api/client.ts';
-import { startOf } from '../analytics/range.ts';
+import { startOf } from '../../words/ranges.ts';
 
 /** Mail by day, for the days shown and those before: one question, which the analytics of 90 days share. */
 export const mailByDay = (project: string) =>

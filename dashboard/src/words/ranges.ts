@@ -1,4 +1,4 @@
-import type { operations } from '../../api/schema.d.ts';
+import type { operations } from '../api/schema.d.ts';
 
 /** What became of the mail of one day. */
 export type MailDay = operations['getMailByDay']['responses'][200]['content']['application/json'][number];
