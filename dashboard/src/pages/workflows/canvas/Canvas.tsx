@@ -311,18 +311,8 @@ function centerOn(flow: Flow | null, id: string | null, leastZoom: number): void
   const node = id === null ? undefined : flow?.getNode(id);
   if (!node || !flow) return;
   const isCalm = window.matchMedia('(prefers-reduced-motion: reduce)').matches;
-  const zoom = Math.max(leastZoom, flow.getViewport().zoom);
-  const x = node.position.x + (stepSize.width - outlineWidth(zoom)) / 2;
-  void flow.setCenter(x, node.position.y + stepSize.height / 2, {
-    zoom,
+  void flow.setCenter(node.position.x + stepSize.width / 2, node.position.y + stepSize.height / 2, {
+    zoom: Math.max(leastZoom, flow.getViewport().zoom),
     duration: isCalm ? 0 : 200,
   });
-}
-
-/** The width of the open outline, which lies over the left of the canvas, in pixels of the graph; 0 where it leaves a step no room. */
-function outlineWidth(zoom: number): number {
-  const outline = document.querySelector('.step-search nav')?.getBoundingClientRect();
-  const canvas = document.querySelector('.react-flow')?.getBoundingClientRect();
-  if (!outline || !canvas || canvas.right - outline.right < stepSize.width * zoom) return 0;
-  return (outline.right - canvas.left) / zoom;
 }
