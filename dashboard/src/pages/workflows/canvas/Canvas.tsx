@@ -18,13 +18,12 @@ import { type DragEvent, type KeyboardEvent, type ReactNode, type RefObject, use
 import type { PathFigures } from '../graph/figures.ts';
 import { type Addable, stepSize } from '../graph/graph.ts';
 import type { Transition } from '../graph/shapes.ts';
-import { legibleZoom, stepsInSight } from '../graph/sight.ts';
 import { edgesOf, movedOf, nodesOf } from './canvas-elements.ts';
 import { pressKey } from './canvas-keys.ts';
 import { useClipboardKeys } from './clipboard.ts';
 import { PathEdge, type PathEdgeType } from './PathEdge.tsx';
 import { type ShownStep, StepNode, type StepNodeType } from './StepNode.tsx';
-import { type OpenFinder, StepSearch } from './StepSearch.tsx';
+import { StepSearch } from './StepSearch.tsx';
 import { type Selection, selectionOf, toggled } from './selection.ts';
 
 /** A path as the canvas shows it. */
@@ -61,7 +60,7 @@ export interface CanvasEdits {
 
 // Below the graph, so that it never lies on a step.
 const miniSize = { width: 120, height: 72 };
-const fitted = { minZoom: legibleZoom, maxZoom: 1, padding: 0.05 };
+const fitted = { maxZoom: 1, padding: 0.15 };
 const nodeTypes: NodeTypes = { step: StepNode };
 const edgeTypes: EdgeTypes = { path: PathEdge };
 
@@ -96,11 +95,11 @@ export function Canvas({
   useClipboardKeys(place, edits);
   const { nodes, framed, ...draggable } = useDraggableSteps({ steps, ways, selection, edits });
   const pointer = pointerOf({ selection, onSelect, edits }, framed);
-  const [finder, setFinder] = useState<OpenFinder>(null);
+  const [isSearching, setSearching] = useState(false);
   // One for good: a new one would count for the button that shows the whole graph as well.
-  const [atFirst] = useState(() => ({ ...fitted, nodes: firstSteps(steps) }));
-  const { onKeyDown, onDrop, find, show } = useHands({ steps, ways, selection, onSelect, edits }, place, flow, () =>
-    setFinder('search'),
+  const [atFirst] = useState(() => ({ ...fitted, nodes: firstSteps(steps), minZoom: readable }));
+  const { onKeyDown, onDrop, find } = useHands({ steps, ways, selection, onSelect, edits }, place, flow, () =>
+    setSearching(true),
   );
   return (
     // biome-ignore lint/a11y/noStaticElementInteractions: it hears keys of the steps inside, which are focusable
@@ -135,16 +134,16 @@ export function Canvas({
           {...pointer}
         >
           <Background />
-          <FitControls steps={steps} />
+          <Controls showInteractive={false} orientation="horizontal" fitViewOptions={fitted} />
           <ChosenInSight id={selection?.kind === 'step' ? selection.id : null} />
           <StepSearch
             steps={steps}
-            ways={ways}
-            selected={selection?.kind === 'step' ? selection.id : null}
-            open={finder}
-            onOpen={setFinder}
-            onFind={find}
-            onChoose={show}
+            isOpen={isSearching}
+            onOpen={setSearching}
+            onFind={(id) => {
+              setSearching(false);
+              find(id);
+            }}
           />
         </ReactFlow>
         <div className="canvas-foot">
@@ -226,12 +225,8 @@ function useHands(
     onSelect(next);
     place.current?.querySelector<HTMLElement>(`.react-flow__node[data-id="${id}"]`)?.focus();
   };
-  const show = (id: string) => {
-    centerOn(flow.current, id, legibleZoom);
-    onSelect({ kind: 'step', id });
-  };
   const find = (id: string) => {
-    show(id);
+    centerOn(flow.current, id, readable);
     focusOn(id);
   };
   const onKeyDown = (event: KeyboardEvent) => {
@@ -259,7 +254,7 @@ function useHands(
     const at = flow.current?.screenToFlowPosition({ x: event.clientX, y: event.clientY });
     if (type && at) edits?.onDrop(type, { x: Math.round(at.x), y: Math.round(at.y) });
   };
-  return { onKeyDown, onDrop, find, show };
+  return { onKeyDown, onDrop, find };
 }
 
 /** Brings the chosen step into sight when it is chosen elsewhere, was just added, or lost its place because the canvas shrank. */
@@ -280,30 +275,17 @@ function ChosenInSight({ id }: { id: string | null }) {
   return null;
 }
 
-// Height of page header, toolbar and footer, and width of menu and side panel where the window has room for them, in pixels.
-const besideCanvas = { height: 330, width: 640 };
-const wideWindow = 960;
+/** The zoom at which names of steps can be read. */
+const readable = 0.75;
 
-/** The steps that can be read at first; all of a small graph. */
+// Height of page header, toolbar and footer, in pixels.
+const besideCanvas = 330;
+
+/** The steps from the top that can be seen at a readable size at first; all of a small graph. */
 function firstSteps(steps: readonly ShownStep[]): { id: string }[] {
-  const { innerWidth, innerHeight } = window;
-  return idsInSight(steps, {
-    width: innerWidth > wideWindow ? innerWidth - besideCanvas.width : innerWidth,
-    height: innerHeight - besideCanvas.height,
-  });
-}
-
-function idsInSight(steps: readonly ShownStep[], size: { width: number; height: number }): { id: string }[] {
-  const places = steps.map(({ step: { id, position } }) => ({ id, position }));
-  return stepsInSight(places, size).map(({ id }) => ({ id }));
-}
-
-/** The buttons for the zoom. The one that fits the graph into the canvas stops where text can still be read. */
-function FitControls({ steps }: { steps: readonly ShownStep[] }) {
-  const width = useStore((state) => state.width);
-  const height = useStore((state) => state.height);
-  const nodes = idsInSight(steps, { width, height });
-  return <Controls showInteractive={false} orientation="horizontal" fitViewOptions={{ ...fitted, nodes }} />;
+  const top = Math.min(...steps.map(({ step }) => step.position.y));
+  const inSight = (window.innerHeight - besideCanvas) / readable - stepSize.height;
+  return steps.filter(({ step }) => step.position.y - top <= inSight).map(({ step }) => ({ id: step.id }));
 }
 
 /** Moves a step to the middle of the canvas, at least at this zoom. */
