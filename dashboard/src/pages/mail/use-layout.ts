@@ -1,8 +1,6 @@
 import { useState } from 'react';
 import type { MailContent } from './content.ts';
-
-/** What an email can begin with. */
-export type Layout = Pick<MailContent, 'document' | 'body' | 'subject'> & Partial<MailContent>;
+import type { Layout } from './LayoutDialog.tsx';
 
 type Written = Partial<MailContent>;
 type Action = 'Undo layout' | 'Redo layout';
