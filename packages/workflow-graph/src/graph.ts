@@ -116,3 +116,23 @@ export function pathMeaning({
 }: PathCondition & { fromStepId: string; toStepId: string; priority: number }): string {
   return JSON.stringify([fromStepId, toStepId, branch, waitOutcome, priority]);
 }
+
+/**
+ * The part of a segment's event names that comes from its name (docs/contract/core.md#4-2): `VIP Users!` is `vip-users`.
+ * A name of which nothing is left gives the segment's id.
+ */
+export function segmentSlug(segment: { id: string; name: string }): string {
+  const slug = segment.name
+    .toLowerCase()
+    .trim()
+    .replaceAll(/[^a-z0-9_\-\s]/g, '')
+    .replaceAll(/\s+/g, '-')
+    .replaceAll(/-+/g, '-')
+    .replaceAll(/^-|-$/g, '');
+  return slug === '' ? segment.id : slug;
+}
+
+/** The event of contacts that enter or leave the segment of this slug, which workflows can start with. */
+export function segmentEvent(slug: string, kind: 'entry' | 'exit'): string {
+  return `segment.${slug}.${kind}`;
+}

@@ -10,6 +10,8 @@ export {
   reachableFrom,
   type StepResult,
   sameJson,
+  segmentEvent,
+  segmentSlug,
   stepOf,
   stepOnCycle,
   triggerOf,

@@ -1,6 +1,6 @@
+import { segmentSlug } from '@fernpost/workflow-graph';
 import { describe, expect, test } from 'vitest';
 import { wantedAddresses } from '../../../src/segments/members.ts';
-import { segmentSlug } from '../../../src/segments/pages.ts';
 import { inOrder } from '../../../src/segments/sweep.ts';
 
 const id = '0199b1f0-0000-7000-8000-000000000001';

@@ -1,14 +1,8 @@
 import { EmailDocument } from '@fernpost/email-document';
-import { graphIssues } from '@fernpost/workflow-graph';
+import { graphIssues, segmentEvent, segmentSlug } from '@fernpost/workflow-graph';
 import * as v from 'valibot';
 import { describe, expect, test } from 'vitest';
-import {
-  eventOfKind,
-  kindOf,
-  segmentChoices,
-  segmentEvent,
-  segmentSlug,
-} from '../../../dashboard/src/pages/workflows/graph/segment-trigger.ts';
+import { eventOfKind, kindOf, segmentChoices } from '../../../dashboard/src/pages/workflows/graph/segment-trigger.ts';
 import { starterGraph } from '../../../dashboard/src/pages/workflows/graph/starters/graph.ts';
 import { starters } from '../../../dashboard/src/pages/workflows/graph/starters/starters.ts';
 import { readStepConfig } from '../../../src/automations/graph/step-configs.ts';

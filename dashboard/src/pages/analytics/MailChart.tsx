@@ -1,4 +1,4 @@
-import { useQuery } from '@tanstack/react-query';
+import { queryOptions, useQuery } from '@tanstack/react-query';
 import { answer, api } from '../../api/client.ts';
 import { DaysChart } from '../../ui/DaysChart.tsx';
 import { Shown } from '../../ui/States.tsx';
@@ -11,6 +11,14 @@ const lines = [
   ['clicks', 'Clicked', '--line-5'],
   ['bounces', 'Bounced', '--line-4'],
 ] as const;
+
+/** Mail of each day since an instant, as the service counts it. */
+export const mailSince = (project: string, startDate: string) =>
+  queryOptions({
+    queryKey: ['timeseries', project, startDate],
+    refetchInterval: 15_000,
+    queryFn: () => answer(api.GET('/analytics/timeseries', { params: { query: { startDate } } })),
+  });
 
 /** Mail of each day as bars: those that were opened stand in front of those that were delivered. */
 export function MailDays({ days }: { days: readonly MailDay[] }) {
@@ -26,12 +34,8 @@ export function MailDays({ days }: { days: readonly MailDay[] }) {
   );
 }
 
-/** Mail of each day since an instant. */
+/** The bars of the mail since an instant. */
 export function MailChart({ project, startDate }: { project: string; startDate: string }) {
-  const query = useQuery({
-    queryKey: ['timeseries', project, startDate],
-    refetchInterval: 15_000,
-    queryFn: () => answer(api.GET('/analytics/timeseries', { params: { query: { startDate } } })),
-  });
+  const query = useQuery(mailSince(project, startDate));
   return <Shown query={query}>{(days) => <MailDays days={days} />}</Shown>;
 }

@@ -1,14 +1,10 @@
 import { queryOptions } from '@tanstack/react-query';
 import { answer, api } from '../../api/client.ts';
 import { startOf } from '../../words/ranges.ts';
+import { mailSince } from '../analytics/MailChart.tsx';
 
 /** Mail by day, for the days shown and those before: one question, which the analytics of 90 days share. */
-export const mailByDay = (project: string) =>
-  queryOptions({
-    queryKey: ['timeseries', project, startOf('90')],
-    refetchInterval: 15_000,
-    queryFn: () => answer(api.GET('/analytics/timeseries', { params: { query: { startDate: startOf('90') } } })),
-  });
+export const mailByDay = (project: string) => mailSince(project, startOf('90'));
 
 /** What was sent in the days shown. */
 export const mailTotals = (project: string) =>

@@ -1,31 +1,14 @@
+import { segmentEvent, segmentSlug } from '@fernpost/workflow-graph';
 import { segmentMove } from '../../../words/events.ts';
 
 interface Segment {
   id: string;
   name: string;
-  type: 'DYNAMIC' | 'STATIC';
   trackMembership: boolean;
 }
 
 /** What starts a workflow at an event: one that an app tracks, or that a contact enters or leaves a segment. */
 export type EventKind = 'event' | 'entry' | 'exit';
-
-/** The part of a segment's event names that comes from its name, as the service makes it: `VIP Users!` is `vip-users`. */
-export function segmentSlug({ id, name }: Pick<Segment, 'id' | 'name'>): string {
-  const slug = name
-    .toLowerCase()
-    .trim()
-    .replaceAll(/[^a-z0-9_\-\s]/g, '')
-    .replaceAll(/\s+/g, '-')
-    .replaceAll(/-+/g, '-')
-    .replaceAll(/^-|-$/g, '');
-  return slug === '' ? id : slug;
-}
-
-/** The event of contacts that enter or leave the segment of this slug. */
-export function segmentEvent(slug: string, kind: 'entry' | 'exit'): string {
-  return `segment.${slug}.${kind}`;
-}
 
 /** The segments with events, by slug and name, in the order of their names; and how many have none because they are not tracked. */
 export function segmentChoices(segments: readonly Segment[]): {

@@ -24,12 +24,13 @@ export async function createFromStarter(
   try {
     const templates = new Map<string, string>();
     // One after the other, so that a template whose sender is refused is the only call.
-    for (const [key, { name, subject, document }] of sender === null ? [] : Object.entries(starter.emails)) {
-      const body = { name, subject, document: { ...document }, from: sender ?? '', type: 'MARKETING' as const };
-      const { id } = await answer(api.POST('/templates', { body }));
-      undo.push(() => answer(api.DELETE('/templates/{id}', { params: { path: { id } } })));
-      templates.set(key, id);
-    }
+    if (sender !== null)
+      for (const [key, { name, subject, document }] of Object.entries(starter.emails)) {
+        const body = { name, subject, document: { ...document }, from: sender, type: 'MARKETING' as const };
+        const { id } = await answer(api.POST('/templates', { body }));
+        undo.push(() => answer(api.DELETE('/templates/{id}', { params: { path: { id } } })));
+        templates.set(key, id);
+      }
     const { id } = await answer(api.POST('/workflows', { body: facts }));
     const path = { id };
     // The workflow goes first, because a template that a step sends cannot be deleted.

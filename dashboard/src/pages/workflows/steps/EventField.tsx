@@ -1,3 +1,4 @@
+import { segmentEvent } from '@fernpost/workflow-graph';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { answer, api } from '../../../api/client.ts';
@@ -5,7 +6,7 @@ import { useProjectId } from '../../../app/address.ts';
 import { SelectField, TextField } from '../../../ui/Field.tsx';
 import { eventText, segmentMove } from '../../../words/events.ts';
 import { counted } from '../../../words/numbers.ts';
-import { segmentChoices, segmentEvent } from '../graph/segment-trigger.ts';
+import { segmentChoices } from '../graph/segment-trigger.ts';
 
 interface Props {
   label: string;
