@@ -57,9 +57,9 @@ export default defineConfig({
     maxWorkers: Math.min(availableParallelism() + 1, 16),
     reporters: ['default', 'json'],
     outputFile: { json: fileURLToPath(new URL('../.cache/test-results-oldest-postgres.json', import.meta.url)) },
-    expect: { poll: { timeout: 120_000, interval: 50 } },
-    testTimeout: 900_000,
-    hookTimeout: 900_000,
+    expect: { poll: { timeout: 300_000, interval: 50 } },
+    testTimeout: 1_800_000,
+    hookTimeout: 1_800_000,
     globalSetup: [fileURLToPath(new URL('./support/services.ts', import.meta.url))],
   },
 });

@@ -7,8 +7,6 @@ import { type DashboardWorld, dashboardWorld } from '../support/dashboard.ts';
 import { signInAs } from '../support/dashboard-owner.ts';
 import { aPerson, joins, type Person } from '../support/people.ts';
 
-// Mail takes a way through the outbox and a worker process, which a loaded machine may make long.
-const mailPatience = 120_000;
 let world: DashboardWorld;
 let project: TestProject;
 let admin: Person;
@@ -40,7 +38,7 @@ async function linkTo(email: string, path: string): Promise<string> {
     const [mail] = await world.mailTo(email);
     link = new RegExp(`${world.url}${path}\\?token=\\w+`).exec(mail?.html ?? '')?.[0] ?? '';
     return link !== '';
-  }, mailPatience);
+  });
   return link;
 }
 
@@ -81,7 +79,7 @@ test('a link that is used up says so, and another can be asked for', async () =>
     await page.goto(`${world.url}/auth/verify-email`);
     const before = (await world.mailTo(email)).length;
     await button(page, 'Resend email').click();
-    await eventually(async () => (await world.mailTo(email)).length > before, mailPatience);
+    await eventually(async () => (await world.mailTo(email)).length > before);
   });
 });
 

@@ -63,7 +63,7 @@ describe('on a phone and at a desk, in both themes', () => {
   let context: BrowserContext;
   beforeAll(async () => {
     context = await world.browser.newContext({ viewport: phone, reducedMotion: 'reduce' });
-    context.setDefaultTimeout(60_000);
+    context.setDefaultTimeout(300_000);
   });
   afterAll(() => context?.close());
 

@@ -21,7 +21,7 @@ async function drilled(...args: string[]): Promise<{ code: number | null; said: 
 }
 
 test('a drill: everything is killed under a campaign, its provider fails in every way, and the balance sheet balances', async () => {
-  const { code, said } = await drilled('--recipients', '1500', '--rounds', '1', '--minutes', '6');
+  const { code, said } = await drilled('--recipients', '1500', '--rounds', '1', '--minutes', '30');
 
   expect(code, said).toBe(0);
   expect(said).toMatch(/recipients +1,500 of 1,500 in the ledger\n/);
@@ -39,7 +39,7 @@ test.runIf(isFull)(
   'a canary: its bounces stop the campaign over a kill of every process, and cancelling the rest adds up',
   async () => {
     const { code, said } = await drilled(
-      ...['--canary', '--cancel', '--recipients', '600', '--rounds', '1', '--minutes', '6'],
+      ...['--canary', '--cancel', '--recipients', '600', '--rounds', '1', '--minutes', '30'],
     );
 
     expect(code, said).toBe(0);
@@ -49,5 +49,4 @@ test.runIf(isFull)(
     expect(said).toMatch(/cancelled +30 handed over, 570 skipped, 0 failed\n/);
     for (const victim of ['worker', 'api', 'postgres', 'temporal', 'sandbox']) expect(said).toContain(`${victim} 1`);
   },
-  600_000,
 );

@@ -52,7 +52,7 @@ async function realDeliveries(): Promise<Case[]> {
     const data = { text: 'Grüße, 世界 🦩 \u2028 "quoted" <b>', n: count };
     const event = { email: 'ada@example.org', event: 'order.paid', data };
     expect((await api.call(project.publicKey, 'POST', '/v1/track', event)).status).toBe(200);
-    await vi.waitUntil(() => receiver.requests.length === count, { timeout: 120_000 });
+    await vi.waitUntil(() => receiver.requests.length === count, { timeout: 600_000 });
   };
   await delivered(1);
   const { secret: fresh } = (await call(`/${id}/rotate-secret`, { overlapHours: 1 })).body;

@@ -12,7 +12,6 @@ import { fetched } from '../support/fetched.ts';
 import { aPlace, type Place, type Run, startIn } from '../support/npm-start.ts';
 import { pythonProgram, referenceExamples, typeScriptProgram } from '../support/reference-examples.ts';
 
-const patienceMs = 10 * 60_000;
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const run = promisify(execFile);
 const { version, dependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
@@ -72,7 +71,7 @@ beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'fernpost-guides-'));
   service = startIn(place);
   await service.untilReady();
-  await eventually(async () => (await fetch(`${place.baseUrl}/downloads/`)).ok, patienceMs);
+  await eventually(async () => (await fetch(`${place.baseUrl}/downloads/`)).ok);
 });
 afterAll(async () => {
   await service?.[Symbol.asyncDispose]();
@@ -119,7 +118,7 @@ test('the snippets of the README, pasted in order, end in a received campaign', 
   const [install = '', ...snippets] = snippetsOf('README.md', 'sh');
   expect(install).toBe('npm ci && npm start\n');
   expect(await bash(snippets.join('\n'))).toContain('"totalRecipients":1');
-  await eventually(async () => (await inbox()).length === 2, patienceMs);
+  await eventually(async () => (await inbox()).length === 2);
   const to = [{ email: 'ada@example.com' }];
   expect(await inbox()).toMatchObject([
     { to, subject: 'Hello Ada', html: expect.stringContaining('Welcome, Ada!') },
@@ -221,7 +220,7 @@ test('the snippets for a terminal install the clients, and the command line sign
   // What asks for something gets the key.
   const script = commands.map((command) => `printf %s '${SECRET_KEY}' | ${command}`).join('\n');
   await fetched(context, 'bash', ['-euo', 'pipefail', '-c', script], { cwd: own, env });
-  await eventually(async () => (await inbox()).some(({ subject }) => subject === 'Hi'), patienceMs);
+  await eventually(async () => (await inbox()).some(({ subject }) => subject === 'Hi'));
 });
 
 test('the settings of an assistant that starts a program start it', async () => {
@@ -286,7 +285,7 @@ test('the snippet with the client for Node of Plunk runs', async (context) => {
   writeFileSync(join(own, 'app.cjs'), program);
   const { stdout } = await run(process.execPath, ['app.cjs'], { cwd: own, env: environment() });
   expect(stdout).toBe('Unknown API Error\n');
-  await eventually(async () => (await inbox()).some(({ subject }) => subject === 'By the old client'), patienceMs);
+  await eventually(async () => (await inbox()).some(({ subject }) => subject === 'By the old client'));
 });
 
 test('the snippets in Python run', async (context) => {

@@ -39,7 +39,7 @@ export async function startService(): Promise<void> {
   // Scripts that run side by side are one project.
   service = { place, run: startIn(place, { RATE_LIMIT_PER_MINUTE: '0' }) };
   await service.run.untilReady();
-  await eventually(async () => (await fetch(`${place.baseUrl}/downloads/`)).ok, 600_000);
+  await eventually(async () => (await fetch(`${place.baseUrl}/downloads/`)).ok);
 }
 
 /** Stops what `startService` started, and removes its data. */

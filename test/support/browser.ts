@@ -20,7 +20,7 @@ export const wide = { width: 1600, height: 900 };
 /** The window of people with a phone in their hand. */
 export const phone = { width: 390, height: 844 };
 // A loaded machine may take long over one step; a step that never comes about must still be named before the test runs out.
-const patience = 180_000;
+const patience = 300_000;
 
 let shared: Promise<Browser> | undefined;
 

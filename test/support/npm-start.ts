@@ -100,7 +100,7 @@ export function startIn(
     signalGroup,
     text: () => text,
     async untilReady() {
-      await eventually(() => hasEnded || /^\w+ is ready after/m.test(text), 150_000);
+      await eventually(() => hasEnded || /^\w+ is ready after/m.test(text));
       if (hasEnded) throw new Error(`it ended before it was ready:\n${text}`);
     },
     processes: () => {

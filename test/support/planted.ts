@@ -30,14 +30,14 @@ export interface PlantedWorld {
   needle(place: string): string;
 }
 
-/** What is asked again until it is so. @throws after two minutes */
+/** What is asked again until it is so. @throws after ten minutes */
 export async function eventually<T>(what: string, check: () => Promise<T | null | false | undefined>): Promise<T> {
-  for (let attempt = 0; attempt < 600; attempt++) {
+  for (let attempt = 0; attempt < 3_000; attempt++) {
     const found = await check();
     if (found) return found;
     await pause(200);
   }
-  throw new Error(`${what}: not seen within two minutes`);
+  throw new Error(`${what}: not seen within ten minutes`);
 }
 
 /** Puts what is known of one person wherever a program can put it, by every way in. Returns the ID of the contact. */

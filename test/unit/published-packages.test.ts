@@ -153,7 +153,6 @@ export const wrong = fernpost.send({ recipient: 'a@b.test' });
     const { stdout } = await run(process.execPath, [compiler, '-p', folder]).catch((error) => error);
     expect(stdout).toBe('');
   },
-  60_000,
 );
 
 test('the SDK bundles for browsers and edge runtimes, and sends with nothing but what they have', async () => {

@@ -13,26 +13,22 @@ test('this version of the SDK has the private modules that a shared thread takes
   expect(program).toMatch(/workflow-worker-thread\.js$/);
 });
 
-test.each(['true', 'false'])(
-  'workflows run with TEMPORAL_SHARED_WORKFLOW_THREAD=%s',
-  async (shared) => {
-    await using db = await testDatabase();
-    await using server = await testTemporal();
-    const lines: string[] = [];
-    const log = pino({ level: 'warn' }, { write: (line: string) => lines.push(line) });
-    const config = readConfig({
-      DATABASE_URL: db.url,
-      TEMPORAL_ADDRESS: inject('temporalAddress'),
-      TEMPORAL_TASK_QUEUE: server.queuePrefix,
-      TEMPORAL_SETUP: 'false',
-      TEMPORAL_SHARED_WORKFLOW_THREAD: shared,
-    });
-    await using worker = await startWorker(config, log);
-    await worker.ready;
-    const id = `test/${randomBytes(8).toString('hex')}`;
-    await enqueue(db.db, { type: 'start', workflow: 'retention', id, input: null });
-    await expect.poll(() => server.result(id).catch(() => null)).toMatchObject({ outbox: 0 });
-    expect(lines.filter((line) => line.includes('cannot share a thread'))).toEqual([]);
-  },
-  180_000,
-);
+test.each(['true', 'false'])('workflows run with TEMPORAL_SHARED_WORKFLOW_THREAD=%s', async (shared) => {
+  await using db = await testDatabase();
+  await using server = await testTemporal();
+  const lines: string[] = [];
+  const log = pino({ level: 'warn' }, { write: (line: string) => lines.push(line) });
+  const config = readConfig({
+    DATABASE_URL: db.url,
+    TEMPORAL_ADDRESS: inject('temporalAddress'),
+    TEMPORAL_TASK_QUEUE: server.queuePrefix,
+    TEMPORAL_SETUP: 'false',
+    TEMPORAL_SHARED_WORKFLOW_THREAD: shared,
+  });
+  await using worker = await startWorker(config, log);
+  await worker.ready;
+  const id = `test/${randomBytes(8).toString('hex')}`;
+  await enqueue(db.db, { type: 'start', workflow: 'retention', id, input: null });
+  await expect.poll(() => server.result(id).catch(() => null)).toMatchObject({ outbox: 0 });
+  expect(lines.filter((line) => line.includes('cannot share a thread'))).toEqual([]);
+});

@@ -192,6 +192,7 @@ export class Outbox {
     if (this.#closed || Date.now() > lastMoment) return unmade(row, 'no time was left for this call');
     if (this.#outage.isDown) return unmade(row, 'Temporal is out of reach');
     const { temporal, queuePrefix, onCall } = this.#deps;
+    const { answers } = this.#outage;
     try {
       const outcome = await performCommand(temporal, queuePrefix, row.payload);
       onCall?.(row.payload.type, outcome);
@@ -199,7 +200,7 @@ export class Outbox {
       this.#outage.reached();
       return null;
     } catch (error) {
-      return this.#failed(row, error);
+      return this.#failed(row, error, answers);
     }
   }
 
@@ -214,7 +215,7 @@ export class Outbox {
     });
   }
 
-  #failed(row: TakenRow, error: unknown): PutBack {
+  #failed(row: TakenRow, error: unknown, answers: number): PutBack {
     const { temporal, onCall, onUnprepared, log } = this.#deps;
     const { type: kind } = row.payload;
     const code = grpcCode(error);
@@ -229,7 +230,7 @@ export class Outbox {
     if (isUnprepared) onUnprepared?.();
     if (isUnprepared || isOutage(error, code)) {
       onCall?.(kind, 'unreachable');
-      this.#outage.lost(text);
+      this.#outage.lost(text, answers);
       // No answer may be this call's own fault, so it counts; no connection never is.
       if (code !== grpcStatus.DEADLINE_EXCEEDED) return unmade(row, text);
       return { id: row.id, delayMs: Math.min(delayMs, longestTimeoutPauseMs), error: text, counts: true };

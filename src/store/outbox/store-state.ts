@@ -7,7 +7,8 @@ const longestPauseMs = 5000;
 /** Whether Temporal is out of reach. While it is, one row at a time finds out whether it is back. */
 export class Outage {
   readonly #log: Logger;
-  #current: { pauseMs: number; until: number } | null = null;
+  #current: { pauseMs: number; until: number; isTold: boolean } | null = null;
+  #answers = 0;
 
   constructor(log: Logger) {
     this.#log = log;
@@ -23,18 +24,30 @@ export class Outage {
     return this.#current !== null && Date.now() < this.#current.until;
   }
 
-  /** A call did not reach Temporal: the next one comes after a pause that doubles up to five seconds. */
-  lost(reason: string): void {
-    if (this.#current === null) this.#log.warn(`outbox: ${reason}; work is kept and starts when Temporal is back`);
+  /** How many calls have reached Temporal: a call that begins notes it, for `lost`. */
+  get answers(): number {
+    return this.#answers;
+  }
+
+  /**
+   * A call that began after `answers` others had reached Temporal did not reach it: the next one comes after a pause that doubles up
+   * to five seconds. Where others have reached it meanwhile, the call tells of an outage that may be over, which makes no line.
+   */
+  lost(reason: string, answers: number): void {
+    const isTold = this.#current?.isTold ?? false;
+    const isNews = !isTold && answers === this.#answers;
+    if (isNews) this.#log.warn(`outbox: ${reason}; work is kept and starts when Temporal is back`);
+    if (this.#current !== null) this.#current.isTold = isTold || isNews;
     if (this.isDown) return;
     const pauseMs = this.#current === null ? shortestPauseMs : Math.min(longestPauseMs, this.#current.pauseMs * 2);
-    this.#current = { pauseMs, until: Date.now() + pauseMs };
+    this.#current = { pauseMs, until: Date.now() + pauseMs, isTold: isTold || isNews };
   }
 
   /** A call reached Temporal. */
   reached(): void {
-    if (this.#current !== null) this.#log.info('outbox: Temporal is back');
+    if (this.#current?.isTold) this.#log.info('outbox: Temporal is back');
     this.#current = null;
+    this.#answers += 1;
   }
 }
 

@@ -132,7 +132,7 @@ test('requests refuse a suppressed address, imports refuse it always, and a seco
       expect(body.state).toBe('completed');
       return body;
     },
-    { timeout: 120_000, interval: 200 },
+    { timeout: 600_000, interval: 200 },
   );
   expect(result).toMatchObject({
     createdCount: 1,

@@ -1,6 +1,8 @@
+import { pino } from 'pino';
 import { expect, test } from 'vitest';
 import { ConcurrencyLimit, cutBytes } from '../../../src/store/outbox/calls.ts';
 import { backOffMs } from '../../../src/store/outbox/dispatcher.ts';
+import { Outage } from '../../../src/store/outbox/store-state.ts';
 
 /** Calls that end when told to. */
 function heldCalls() {
@@ -64,4 +66,23 @@ test('texts for the Web UI are cut to bytes without cutting through a character'
   expect(cutBytes('Grüße', 3)).toBe('Gr');
   expect(cutBytes('🌷🌷🌷', 10)).toBe('🌷🌷');
   expect(Buffer.byteLength(cutBytes('é'.repeat(150), 200))).toBe(200);
+});
+
+test('an outage makes one line, and a call that began before others reached Temporal none', () => {
+  const lines: string[] = [];
+  const outage = new Outage(pino({}, { write: (line: string) => lines.push(JSON.parse(line).msg) }));
+  const lost = 'outbox: no connection; work is kept and starts when Temporal is back';
+  const begun = outage.answers;
+  for (let n = 0; n < 5; n++) outage.lost('no connection', begun);
+  outage.reached();
+  expect(lines).toEqual([lost, 'outbox: Temporal is back']);
+  // It pauses all the same: what such a call tells may be how things are.
+  outage.lost('no connection', begun);
+  expect([lines.length, outage.isOpen, outage.isDown]).toEqual([2, true, true]);
+  outage.reached();
+  expect(lines).toHaveLength(2);
+  outage.lost('no connection', begun);
+  outage.lost('no connection', outage.answers);
+  outage.lost('no connection', outage.answers);
+  expect(lines).toEqual([lost, 'outbox: Temporal is back', lost]);
 });

@@ -62,7 +62,7 @@ test('what was accepted survives kill -9, in full and once', async () => {
       for (const answer of answers) accepted.add(answer.MessageID);
     }
   });
-  await vi.waitFor(() => expect(accepted.size).toBeGreaterThan(1_000), { timeout: 120_000 });
+  await vi.waitFor(() => expect(accepted.size).toBeGreaterThan(1_000), { timeout: 600_000 });
   const exited = once(child, 'exit');
   child.kill('SIGKILL');
   await exited;
@@ -152,7 +152,7 @@ test('what was planned when the process ended still happens after the next start
   expect(received).toHaveLength(0);
   await startSandbox({ dataDir, webhookUrl: url, delayMs: 0 });
   await vi.waitFor(() => expect(received.map((one) => one.body.RecordType)).toEqual(['Delivery', 'Open']), {
-    timeout: 120_000,
+    timeout: 600_000,
   });
 });
 

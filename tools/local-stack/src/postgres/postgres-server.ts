@@ -118,7 +118,7 @@ function serverSettings({ port, durable }: Pick<PostgresOptions, 'port' | 'durab
 
 async function untilReady(running: RunningProcess, options: PostgresOptions): Promise<void> {
   const waiting = options.terminal.progress('Postgres starts');
-  const giveUpAt = Date.now() + 30_000;
+  const giveUpAt = Date.now() + 120_000;
   try {
     for (;;) {
       continueUnlessStopped(options.signal);

@@ -14,7 +14,7 @@ import { launchDevServer } from './temporal-server.ts';
 const Proofs = v.record(v.string(), v.object({ of: v.string(), tables: v.string() }));
 
 /** The server of a working program is there within two or three seconds; this is for a machine that is busy with something else. */
-const limitMs = 45_000;
+const limitMs = 120_000;
 
 /**
  * Proves that a program runs the development server with our flags by starting it on free ports with an empty database. What was

@@ -22,7 +22,7 @@ export interface TemporalOptions extends DevServer {
 /** File of the server's database below DATA_DIR. */
 export const temporalDatabase = (dataDir: string) => join(dataDir, 'temporal.db');
 
-const limitMs = 60_000;
+const limitMs = 180_000;
 
 /** Why a development server did not start. */
 interface NotStarted {
