@@ -51,6 +51,7 @@ COPY packages ./packages
 COPY tools ./tools
 COPY temporal ./temporal
 COPY docs/guides ./docs/guides
+COPY docs/operations ./docs/operations
 COPY docs/operations.md docs/settings.md ./docs/
 COPY --from=build /app/dashboard/dist ./dashboard/dist
 COPY --from=build /app/dist ./dist

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Backs up Fernpost: the database, then the uploaded images, into a new folder below the one that is named. See docs/operations.md.
+# Backs up Fernpost: the database, then the uploaded images, into a new folder below the one that is named. See docs/operations/recover.md.
 # Restore: pg_restore --no-owner --dbname=… fernpost.dump; tar -C "$UPLOAD_DIR" -xzf uploads.tar.gz
 set -eu
 umask 077

@@ -136,7 +136,7 @@ function problem(config: Config, error: unknown): string[] {
   return [error instanceof Error ? (error.stack ?? error.message) : String(error)];
 }
 
-// `npm run migrate`; `-- --database` leaves Temporal alone, `-- --for-earlier-release` is for going back (docs/operations.md).
+// `npm run migrate`; `-- --database` leaves Temporal alone, `-- --for-earlier-release` is for going back (docs/operations/upgrade.md).
 if (import.meta.main) {
   const [isBack = false, databaseOnly = false, force = false] = ['--for-earlier-release', '--database', '--force'].map(
     (flag) => process.argv.includes(flag),

@@ -126,7 +126,14 @@ test('the pages below /docs link to pages and headings that are served', () => {
     ([, page = '']) => page,
   );
   expect(pages).toEqual(
-    expect.arrayContaining(['/docs/operations', '/docs/settings', '/docs/sdk', '/docs/cli', '/docs/receiving']),
+    expect.arrayContaining([
+      '/docs/operations',
+      '/docs/recover',
+      '/docs/settings',
+      '/docs/sdk',
+      '/docs/cli',
+      '/docs/receiving',
+    ]),
   );
   const broken = pages.flatMap((page) =>
     [...(site.find(page)?.text ?? '').matchAll(/<a [^>]*href="([^"]*)"/g)].flatMap(([, href = '']) => {

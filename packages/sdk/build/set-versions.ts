@@ -8,7 +8,7 @@ import { projectVersion, root } from './npm-package.ts';
 const { version: earlier } = JSON.parse(readFileSync(join(root, 'dashboard/package.json'), 'utf8')) as {
   version: string;
 };
-for (const path of ['docs/operations.md', 'deploy/kubernetes/kustomization.yaml', 'deploy/helm/Chart.yaml'])
+for (const path of ['docs/operations/install.md', 'deploy/kubernetes/kustomization.yaml', 'deploy/helm/Chart.yaml'])
   writeFileSync(join(root, path), readFileSync(join(root, path), 'utf8').replaceAll(earlier, projectVersion));
 for (const path of ['package.json', ...globSync('{dashboard,packages/*}/package.json', { cwd: root })]) {
   const text = readFileSync(join(root, path), 'utf8');

@@ -55,24 +55,25 @@ const markdown = new Marked({
   },
 });
 
-/** The guides of a folder, in the order and the groups of the list in its README. */
+/** The guides of a folder and the pages of operations, in the order and the groups of the list in its README. */
 export function listGuides(folder: string): GuideLink[] {
   let group = '';
   return readFileSync(join(folder, 'README.md'), 'utf8')
     .split('\n')
     .flatMap((line) => {
       group = /^## (.*)/.exec(line)?.[1] ?? group;
-      const [, title, file, name, about = ''] = /^- \[(.*?)\]\(((?:\.\.\/)?([\w-]+)\.md)\)(?:: (.*))?/.exec(line) ?? [];
+      const [, title, file, name, about = ''] =
+        /^- \[(.*?)\]\(((?:\.\.\/(?:operations\/)?)?([\w-]+)\.md)\)(?:: (.*))?/.exec(line) ?? [];
       return title === undefined || file === undefined || name === undefined
         ? []
         : [{ name, file, title, about, group }];
     });
 }
 
-/** The Markdown of a file in the folder of the guides, or beside that folder: pages are all at one place, and so link each other. */
+/** The Markdown of a file in the folder of the guides, in that of operations, or beside them: pages are all at one place, and so link each other. */
 export function readGuide(folder: string, file: string): string {
   const text = readFileSync(join(folder, file), 'utf8');
-  return text.replaceAll(/\]\((?:\.\.|guides)\/(?=[\w-]+\.md)/g, '](');
+  return text.replaceAll(/\]\((?:(?:\.\.|guides|operations)\/)+(?=[\w-]+\.md)/g, '](');
 }
 
 /** Renders the Markdown of a guide. */

@@ -45,6 +45,7 @@ export function searchModule(): string {
 /** Markdown without its markup, in one line. */
 export function plainText(markdown: string): string {
   return markdown
+    .replaceAll(/<a id="[^"]*"><\/a>/g, '')
     .replaceAll(/\[([^\]]*)\]\([^)]*\)/g, '$1')
     .replaceAll(/^```\w*$/gm, '')
     .replaceAll(/^\|?(?:\s*:?-+:?\s*\|)+\s*$/gm, '')

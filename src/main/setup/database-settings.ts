@@ -142,11 +142,11 @@ export async function poolerWarnings({ db, route }: Store, { limits }: Connectio
   const warnings: string[] = [];
   if (limits?.statementMs && row?.limit === '0')
     warnings.push(
-      'DATABASE_URL leads through a pooler that passes on no limits: set statement_timeout and lock_timeout in its connect_query (docs/operations.md, "Poolers")',
+      'DATABASE_URL leads through a pooler that passes on no limits: set statement_timeout and lock_timeout in its connect_query (docs/operations/configure.md, "Poolers")',
     );
   if (row?.jit === 'on')
     warnings.push(
-      'Postgres compiles statements (jit) for the sessions of the pooler in DATABASE_URL, which makes campaigns many times slower: run npm run migrate as the same role and reconnect the pooler, or set jit to off in its connect_query (docs/operations.md, "Poolers")',
+      'Postgres compiles statements (jit) for the sessions of the pooler in DATABASE_URL, which makes campaigns many times slower: run npm run migrate as the same role and reconnect the pooler, or set jit to off in its connect_query (docs/operations/configure.md, "Poolers")',
     );
   return warnings;
 }

@@ -76,7 +76,7 @@ test('docker-compose.yml sets only settings that exist, so that none is misspelt
 });
 
 test('the chapter on containers names only what exists, and every variable of docker-compose.yml', () => {
-  const [, chapter = ''] = read('docs/operations.md').split(/^## Docker$/m);
+  const [, chapter = ''] = read('docs/operations/install.md').split(/^## Docker$/m);
   const named = matches(chapter.split(/^## /m)[0] ?? '', /(?:`|^)([A-Z][A-Z0-9]*_[A-Z0-9_]+|HOST|PORT)\b/gm);
   expect(named.filter((name) => !names.includes(name) && !variables.includes(name))).toEqual([]);
   expect(named).toEqual(expect.arrayContaining([...variables, ...Object.keys(fixed)]));
@@ -197,10 +197,10 @@ test('Temporal is the same version in the tests, in docker-compose.yml and in th
     `temporalio/server:\${TEMPORAL_VERSION:-${server}}`,
     `temporalio/ui:\${TEMPORAL_UI_VERSION:-${ui}}`,
   ]);
-  expect(read('docs/operations.md')).toContain(`CLI ${cli}, with server ${server} and Web UI ${ui}`);
+  expect(read('docs/operations/install.md')).toContain(`CLI ${cli}, with server ${server} and Web UI ${ui}`);
   // The tests of production build the server itself.
   expect(read('test/temporal-server/go.mod')).toMatch(pinned('go.temporal.io/server', server));
-  expect(read('docs/operations.md')).toContain(`builds Temporal's server ${server} from its Go module`);
+  expect(read('docs/operations/configure.md')).toContain(`builds Temporal's server ${server} from its Go module`);
 });
 
 test('the Temporal CLI that Go builds, the newest that it can, is the version that the code says', () => {

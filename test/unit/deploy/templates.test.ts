@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, globSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, test } from 'vitest';
@@ -285,8 +285,10 @@ describe('systemd', () => {
   });
 });
 
-test('docs/operations.md leads to every file of deploy/', () => {
-  const docs = readFileSync(join(root, 'docs/operations.md'), 'utf8');
+test('the pages of operations lead to every file of deploy/', () => {
+  const docs = globSync('docs/operations/*.md', { cwd: root })
+    .map((path) => readFileSync(join(root, path), 'utf8'))
+    .join('\n');
   for (const place of readdirSync(join(root, 'deploy'))) expect(docs).toContain(`deploy/${place}`);
   const named = [...docs.matchAll(/`?(deploy\/[\w./@-]+[\w/])/g)].map(([, path]) => path ?? '');
   expect(named.filter((path) => !existsSync(join(root, path)))).toEqual([]);

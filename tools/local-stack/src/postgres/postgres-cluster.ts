@@ -81,7 +81,7 @@ function requireSameMajor({ version }: PostgresBinaries, place: string): void {
   if (found !== major)
     throw new StartError(
       `The data in ${place} was written by Postgres ${found}, and this is ${version}.`,
-      `Dump it with Postgres ${found} and restore it (docs/operations.md, "Upgrading"), or set DATABASE_URL.`,
+      `Dump it with Postgres ${found} and restore it (docs/operations/upgrade.md, "Upgrading"), or set DATABASE_URL.`,
     );
 }
 
