@@ -1,9 +1,13 @@
 import { fileURLToPath } from 'node:url';
-import { compileEmail, gmailClip, plainBrand, starters } from '@fernpost/email-document';
+import { compileEmail, gmailClip, plainBrand } from '@fernpost/email-document';
 import type { Browser } from 'playwright-core';
 import { beforeAll, expect, test } from 'vitest';
+import { families } from '../../dashboard/src/pages/mail/starters/index.ts';
+import { sampleData } from '../../dashboard/src/pages/mail/starters/sample.ts';
 import { prepareContent } from '../../src/templates/content/prepare.ts';
-import { accessibilityProblems, inPage, sharedBrowser } from '../support/browser.ts';
+import { inPage, problemsInBothThemes, sharedBrowser } from '../support/browser.ts';
+
+const starters = families.flatMap((family) => family.starters);
 
 let browser: Browser;
 beforeAll(async () => {
@@ -26,13 +30,8 @@ const contact = {
   data: {},
 };
 const requestData = {
-  firstName: 'Ada',
-  receiptNumber: 'R-2026-0815',
-  receiptDate: 'March 3, 2026',
-  total: '€38.50',
-  inviterName: 'Grace Hopper',
-  workspaceName: 'Bird counts',
-  startUrl: 'https://wattenmeer.test/start',
+  ...sampleData,
+  workspaceName: 'Bird counts of the whole Wadden Sea',
   items: [
     {
       name: 'Field guide, 3rd edition',
@@ -50,52 +49,50 @@ const requestData = {
   ],
 };
 const settings = { pagesUrl: 'https://mail.test', apiUrl: 'https://mail.test', secret: 'x'.repeat(32) };
+const picture = '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 2 1"><path fill="#bcd" d="M0 0h2v1H0z"/></svg>';
 
-test.each(starters)('the starter layout $name is shown well at every width, light and dark', async (starter) => {
-  const { id, subject, type, document } = starter;
+/** The HTML of a layout as it arrives; only its pictures, which are left to the writer, are drawn. */
+function arriving({ subject, type, document }: (typeof starters)[number]): string {
   const body = compileEmail(document, brand, 'https://mail.test/brand/icons');
   const content = {
     subject,
-    body,
+    body: body.replaceAll('src=""', `src="data:image/svg+xml,${encodeURIComponent(picture)}"`),
     messageClass: type,
     projectName: 'Vogelfreunde',
     language: 'en',
     escapeContactData: true,
   };
-  const { html } = prepareContent(content, settings).renderFor({
-    emailId: null,
-    contact,
-    requestData,
-    isCampaign: true,
-  });
-  // Clients such as Gmail for other accounts and Outlook for Windows know no more than this.
-  expect(html).not.toMatch(/display:\s*(?:flex|grid)|position:|float:|<script|<link|var\(--|calc\(/i);
-  expect(Buffer.byteLength(html)).toBeLessThan(gmailClip);
-  await inPage(browser, {}, async (page) => {
+  return prepareContent(content, settings).renderFor({ emailId: null, contact, requestData, isCampaign: true }).html;
+}
+
+test('every starter layout is shown well at every width, light and dark', () =>
+  inPage(browser, {}, async (page) => {
     await page.route('https://mail.test/brand/icons/*', (route) =>
       route.fulfill({ path: `${icons}${new URL(route.request().url()).pathname.split('/').at(-1)}` }),
     );
-    for (const colorScheme of ['light', 'dark'] as const)
-      for (const width of [320, 600, 1000]) {
-        await page.setViewportSize({ width, height: 800 });
+    const problems: string[] = [];
+    for (const starter of starters) {
+      const html = arriving(starter);
+      // Clients such as Gmail for other accounts and Outlook for Windows know no more than this.
+      expect(html).not.toMatch(/display:\s*(?:flex|grid)|position:|float:|<script|<link|var\(--|calc\(/i);
+      expect(Buffer.byteLength(html)).toBeLessThan(gmailClip);
+      // A mail has neither title nor landmarks, which axe looks for in a page; without them it would look three times.
+      const [, before = '', inside = ''] = /^(.*?<body[^>]*>)(.*)<\/body>/s.exec(html) ?? [];
+      await page.setContent(`${before.replace('<title></title>', '<title>Mail</title>')}<main>${inside}</main>`);
+      const found: string[] = [];
+      for (const colorScheme of ['light', 'dark'] as const) {
         await page.emulateMedia({ colorScheme });
-        await page.setContent(html, { waitUntil: 'load' });
-        await expect.poll(() => page.locator('html').evaluate((root) => root.scrollWidth)).toBeLessThanOrEqual(width);
-        if (folder) await page.screenshot({ path: `${folder}/${id}-${width}-${colorScheme}.png`, fullPage: true });
-        if (width === 600) {
-          // A mail has neither title nor landmarks, and its links may still be without an address.
-          const problems = await accessibilityProblems(page);
-          const known = /^(?:document-title|region|landmark|page-has)/;
-          expect(problems.filter((problem) => !known.test(problem))).toEqual([]);
+        for (const width of [320, 600, 1000]) {
+          await page.setViewportSize({ width, height: 800 });
+          const needed = await page.evaluate<number>('document.documentElement.scrollWidth');
+          if (needed > width) found.push(`needs ${needed} of ${width} pixels`);
+          if (folder)
+            await page.screenshot({ path: `${folder}/${starter.id}-${width}-${colorScheme}.png`, fullPage: true });
         }
       }
-    // What says how something looks is inlined; a style sheet only adds to it.
-    const bare = await page
-      .locator('.ph-card :is(p, h1, h2, h3, li, a)')
-      .evaluateAll((all) =>
-        all.filter((element) => !element.getAttribute('style')?.includes('color')).map(({ outerHTML }) => outerHTML),
-      );
-    expect(bare).toEqual([]);
-    await expect.poll(() => page.locator('table:not([role="presentation"])').count()).toBe(0);
-  });
-});
+      // A letter has no heading.
+      found.push(...(await problemsInBothThemes(page)).filter((problem) => !problem.includes('page-has-heading-one')));
+      problems.push(...found.map((problem) => `${starter.name}: ${problem}`));
+    }
+    expect(problems).toEqual([]);
+  }));

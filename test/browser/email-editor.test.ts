@@ -231,8 +231,16 @@ test('a layout is chosen, previewed as a contact on a phone, dark and as text, a
     await page.getByLabel('Name', { exact: true }).fill('From a layout');
     await page.getByLabel('From', { exact: true }).fill(project.sender);
     await button(page, 'Layouts').click();
-    const layouts = page.getByRole('dialog').getByRole('list', { name: 'Layouts' });
-    await expect.poll(() => layouts.getByRole('listitem').count()).toBe(8);
+    const family = (name: string) => page.getByRole('dialog').getByRole('list', { name });
+    for (const [name, count] of Object.entries({ 'Blank email': 1, Announce: 5, Sell: 6, Inform: 6, Serve: 5 }))
+      await expect.poll(() => family(name).getByRole('listitem').count()).toBe(count);
+    // The picture of a layout is the layout itself with sample values, drawn when it comes into view.
+    const picture = (name: string) => family(name).locator('iframe').last();
+    await expect.poll(() => picture('Serve').count()).toBe(0);
+    await family('Serve')
+      .getByRole('button', { name: /^Invitation/ })
+      .focus();
+    await picture('Serve').contentFrame().getByText('Grace invited you to join Acme.').waitFor();
     expect(await accessibilityProblems(page)).toEqual([]);
     await page
       .getByRole('dialog')

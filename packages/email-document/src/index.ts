@@ -10,4 +10,3 @@ export {
 export { compileEmail } from './compile.ts';
 export { readableOn, variableText } from './liquid.ts';
 export { Brand, EmailDocument, fonts, isVariableName, networks, operators, plainBrand } from './schema.ts';
-export { starters } from './starters.ts';

@@ -15,6 +15,7 @@ const folders = [
   'dashboard/src/conditions',
   'dashboard/src/pages/campaigns/rules',
   'dashboard/src/pages/contacts/import/rules',
+  'dashboard/src/pages/mail/starters',
   'dashboard/src/pages/workflows/graph',
   'dashboard/src/storage',
   'dashboard/src/words',

@@ -1,18 +1,20 @@
-import { type EmailDocument, starters } from '@fernpost/email-document';
+import type { EmailDocument } from '@fernpost/email-document';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { answer, api } from '../../api/client.ts';
 import { useProjectId } from '../../app/address.ts';
+import { deployment } from '../../app/deployment.ts';
 import { Button } from '../../ui/Button.tsx';
 import { Dialog } from '../../ui/Dialog.tsx';
 import { SearchField } from '../../ui/SearchField.tsx';
 import { Shown } from '../../ui/States.tsx';
 import { counted } from '../../words/numbers.ts';
 import { subjectText } from '../../words/subjects.ts';
-import { blankDocument, contentOf, type MailContent } from './content.ts';
-
-/** The starting points of a layout. */
-export type Layout = Pick<MailContent, 'document' | 'body' | 'subject'> & Partial<MailContent>;
+import { useBrand } from './brand.ts';
+import { blankDocument, contentOf } from './content.ts';
+import { families } from './starters/index.ts';
+import { Thumbnail } from './Thumbnail.tsx';
+import type { Layout } from './use-layout.ts';
 
 interface Choice {
   id: string;
@@ -27,10 +29,11 @@ const choice = (id: string, name: string, about: string, document: EmailDocument
   about,
   layout: { document, body: '', subject },
 });
-const layouts = [
-  choice('blank', 'Blank', 'An empty email.', blankDocument, ''),
-  ...starters.map(({ id, name, about, document, subject }) => choice(id, name, about, document, subject)),
-];
+const blank = choice('blank', 'Blank', 'An empty email.', blankDocument, '');
+const groups = families.map(({ name, starters }) => ({
+  name,
+  choices: starters.map(({ id, name, about, document, subject }) => choice(id, name, about, document, subject)),
+}));
 
 /** Chooses what an email begins with: a layout of the product, or a template of the project. */
 export function LayoutDialog({ onChoose, onClose }: { onChoose: (layout: Layout) => void; onClose: () => void }) {
@@ -42,10 +45,17 @@ export function LayoutDialog({ onChoose, onClose }: { onChoose: (layout: Layout)
     <Dialog
       title="Start from a layout"
       description="Replaces the content of this email. You can undo it."
+      wide
       onClose={onClose}
     >
       <div className="stack">
-        <Choices label="Layouts" choices={layouts} onChoose={choose} />
+        <Choices label="Blank email" choices={[blank]} onChoose={choose} />
+        {groups.map(({ name, choices }) => (
+          <section key={name} className="stack">
+            <h3>{name}</h3>
+            <Choices label={name} choices={choices} onChoose={choose} />
+          </section>
+        ))}
         <OwnTemplates onChoose={choose} />
       </div>
       <footer>
@@ -104,10 +114,14 @@ function Choices({
   choices: readonly Choice[];
   onChoose: (layout: Layout) => void;
 }) {
+  const brand = useBrand();
+  const { data } = useQuery(deployment);
+  const icons = data && `${data.urls.api}/brand/icons`;
   return (
     <ul className="layouts" aria-label={label}>
       {choices.map(({ id, name, about, layout }) => (
         <li key={id}>
+          {layout.document ? <Thumbnail document={layout.document} brand={brand} icons={icons} /> : null}
           <button type="button" onClick={() => onChoose(layout)}>
             <strong dir="auto">{name}</strong>
             <span className="muted" dir="auto">

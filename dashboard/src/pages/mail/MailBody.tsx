@@ -1,5 +1,5 @@
 import { Blocks, Code2, ImagePlus, LayoutTemplate, type LucideIcon, Palette, Undo2 } from 'lucide-react';
-import { type ReactNode, useRef, useState } from 'react';
+import { lazy, type ReactNode, Suspense, useRef, useState } from 'react';
 import { CodeEditor, type Insert } from '../../code/CodeEditor.tsx';
 import { EmailEditor } from '../../editor/EmailEditor.tsx';
 import { Button } from '../../ui/Button.tsx';
@@ -8,13 +8,15 @@ import { BrandDialog } from './BrandDialog.tsx';
 import { useBrand, useSource } from './brand.ts';
 import type { MailContent } from './content.ts';
 import { ImageDialog } from './ImageDialog.tsx';
-import { type Layout, LayoutDialog } from './LayoutDialog.tsx';
 import { MailChecks } from './MailChecks.tsx';
 import { SaveBlockDialog, type SavedBlock, SavedBlocksDialog, useSavedBlocks } from './SavedBlocks.tsx';
 import { useSenderDomains, usualSender } from './senders.ts';
-import { useLayout } from './use-layout.ts';
+import { type Layout, useLayout } from './use-layout.ts';
 import { useVariables } from './variables.ts';
 import './composer.css';
+
+// The starters come when they are asked for.
+const LayoutDialog = lazy(() => import('./LayoutDialog.tsx').then((part) => ({ default: part.LayoutDialog })));
 
 type Dialog = 'image' | 'layout' | 'brand' | 'blocks' | 'html';
 
@@ -162,7 +164,11 @@ function BodyDialog({
     case 'brand':
       return <BrandDialog onClose={onClose} />;
     case 'layout':
-      return <LayoutDialog onChoose={onLayout} onClose={onClose} />;
+      return (
+        <Suspense fallback={null}>
+          <LayoutDialog onChoose={onLayout} onClose={onClose} />
+        </Suspense>
+      );
     case 'html':
       return (
         <ConfirmDialog

@@ -6,6 +6,7 @@ import { Address } from '../../ui/Address.tsx';
 import { SelectField, TextField } from '../../ui/Field.tsx';
 import { usePause } from '../../ui/pause.ts';
 import { Loading, Note, Problem } from '../../ui/States.tsx';
+import { inAppearance } from './appearance.ts';
 import { useSource } from './brand.ts';
 import type { MailContent } from './content.ts';
 import './mail.css';
@@ -159,11 +160,4 @@ function Choice<Value extends string>({
       ))}
     </SelectField>
   );
-}
-
-// The frame has the colors of the dashboard's theme; what the mail asks for is answered here.
-function inAppearance(html: string, appearance: keyof typeof appearances): string {
-  return html
-    .replaceAll('(prefers-color-scheme: dark)', appearance === 'dark' ? 'all' : 'not all')
-    .replaceAll('(prefers-color-scheme: light)', appearance === 'light' ? 'all' : 'not all');
 }

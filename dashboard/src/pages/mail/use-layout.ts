@@ -1,6 +1,8 @@
 import { useState } from 'react';
 import type { MailContent } from './content.ts';
-import type { Layout } from './LayoutDialog.tsx';
+
+/** What an email can begin with. */
+export type Layout = Pick<MailContent, 'document' | 'body' | 'subject'> & Partial<MailContent>;
 
 type Written = Partial<MailContent>;
 type Action = 'Undo layout' | 'Redo layout';
