@@ -11,7 +11,7 @@ const place = mkdtempSync(join(tmpdir(), 'fernpost-openapi-'));
 const document = join(place, 'openapi.json');
 const tool = join(dirname(createRequire(import.meta.url).resolve('openapi-typescript/package.json')), 'bin/cli.js');
 try {
-  run([join(folder, '../src/main/write-openapi.ts')], openSync(document, 'w'));
+  run([join(folder, '../src/main/write-docs.ts'), 'openapi'], openSync(document, 'w'));
   run([tool, document, '--output', join(folder, 'src/api/schema.d.ts')], 'ignore');
 } finally {
   rmSync(place, { recursive: true });

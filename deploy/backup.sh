@@ -29,6 +29,12 @@ else
 fi
 
 mv "$partial" "$target/$name"
+# For the textfile collector of node_exporter, which reads whole files only.
+if [ -n "${BACKUP_METRICS_FILE:-}" ]; then
+  printf '%s\n' '# TYPE fernpost_backup_last_success_timestamp_seconds gauge' "fernpost_backup_last_success_timestamp_seconds $(date +%s)" >"$BACKUP_METRICS_FILE.partial"
+  chmod 644 "$BACKUP_METRICS_FILE.partial"
+  mv "$BACKUP_METRICS_FILE.partial" "$BACKUP_METRICS_FILE"
+fi
 # Only folders that this script named.
 find "$target" -mindepth 1 -maxdepth 1 -type d -name '20[0-9][0-9]-[0-9][0-9]-[0-9][0-9]T[0-9]*Z' -mtime "+$keep_days" -exec rm -r {} +
 echo "$target/$name"

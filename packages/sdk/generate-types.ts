@@ -17,7 +17,7 @@ const tool = generator();
 if (onlySchema && (tool === null || isCurrent())) process.exit(0);
 if (tool === null) throw new Error('openapi-typescript is not installed: run npm ci');
 
-const written = spawnSync(process.execPath, [join(folder, '../../src/main/write-openapi.ts')], {
+const written = spawnSync(process.execPath, [join(folder, '../../src/main/write-docs.ts'), 'openapi'], {
   encoding: 'utf8',
   maxBuffer: 2 ** 26,
 });

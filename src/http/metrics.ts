@@ -1,5 +1,6 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import { firstIdAt } from '../lib/ids.ts';
+import { measureProcess } from '../lib/telemetry.ts';
 import { hourMs, within } from '../lib/time.ts';
 import { type Database, raw, sql } from '../store/sql.ts';
 
@@ -18,6 +19,7 @@ const databaseMayTakeMs = 2_000;
 export function createHttpMetrics(db: Database): HttpMetrics {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
+  measureProcess(registry);
   const requests = new Counter({
     name: 'fernpost_http_requests_total',
     help: 'Requests answered, by route and status',
@@ -60,6 +62,9 @@ function databaseFigures(db: Database, registry: Registry): () => Promise<void> 
     'webhook_events_missing',
     'Events of the last day that webhook endpoints subscribe to and were never queued',
   );
+  const size = gauge('database_size_bytes', 'Size of the database on the disk of Postgres');
+  const endpoints = gauge('webhook_endpoints', 'Webhook endpoints, by their status', ['status']);
+  const domains = gauge('domains', 'Sender domains: `lost` was verified before and is not now', ['state']);
   const refused = gauge('automation_starts_refused_total', 'Starts of workflows that the guard against loops refused');
 
   const read = async () => {
@@ -72,6 +77,9 @@ function databaseFigures(db: Database, registry: Registry): () => Promise<void> 
     }
     refused.set(lacks?.refused ?? 0);
     missing.set(lacks?.missing ?? 0);
+    size.set(lacks?.bytes ?? 0);
+    for (const status of ['ENABLED', 'PAUSED', 'DISABLED']) endpoints.set({ status }, lacks?.endpoints?.[status] ?? 0);
+    for (const state of ['verified', 'lost', 'pending']) domains.set({ state }, lacks?.domains?.[state] ?? 0);
   };
   let reading: Promise<void> | null = null;
   return async () => {
@@ -87,7 +95,7 @@ function databaseFigures(db: Database, registry: Registry): () => Promise<void> 
     up.set(answered ? 1 : 0);
     if (answered) return;
     // A figure from before would look like one of now. A gauge without labels is 0 after a reset, so that one goes on as it was.
-    for (const stale of [emails, depth, age]) stale.reset();
+    for (const stale of [emails, depth, age, endpoints, domains]) stale.reset();
   };
 }
 
@@ -101,7 +109,12 @@ function queueFigures(db: Database): Promise<{ queue: string; depth: number; age
     union all
     select 'campaign_claims', ${figures('claimed_at')} from campaign_claims where not settled
     union all
-    select 'automation_arrivals', ${figures('created_at')} from automation_arrivals`);
+    select 'automation_arrivals', ${figures('created_at')} from automation_arrivals
+    union all
+    select 'system_mails', ${figures('created_at')} from system_mails where status = 'PENDING'
+    union all
+    select 'webhook_deliveries', ${figures('due_at')} from webhook_deliveries
+      where status = 'PENDING' and due_at <= now() and endpoint_id in (select id from webhook_endpoints where status = 'ENABLED')`);
 }
 
 function sendFigures(db: Database): Promise<{ status: string; emails: number }[]> {
@@ -110,8 +123,21 @@ function sendFigures(db: Database): Promise<{ status: string; emails: number }[]
   return db.rows(sql`select status, count(*)::int as emails from emails where id >= ${since} group by status`);
 }
 
-function lackFigures(db: Database): Promise<{ refused: number; missing: number } | null> {
+interface Lacks {
+  refused: number;
+  missing: number;
+  bytes: number;
+  endpoints: Record<string, number> | null;
+  domains: Record<string, number> | null;
+}
+
+function lackFigures(db: Database): Promise<Lacks | null> {
   return db.row(sql`
     select (select coalesce(sum(refused), 0) from automation_refusals)::float8 as refused,
-      (select coalesce(sum(missing), 0) from webhook_endpoints where missing > 0 and status = 'ENABLED')::float8 as missing`);
+      (select coalesce(sum(missing), 0) from webhook_endpoints where missing > 0 and status = 'ENABLED')::float8 as missing,
+      pg_database_size(current_database())::float8 as bytes,
+      (select jsonb_object_agg(status, n) from (select status, count(*) as n from webhook_endpoints group by 1) e) as endpoints,
+      (select jsonb_object_agg(state, n) from (
+        select case when verified then 'verified' when verified_at is null then 'pending' else 'lost' end as state, count(*) as n
+        from domains group by 1) d) as domains`);
 }

@@ -1,5 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Pool, QueryResult, QueryResultRow } from 'pg';
+import { measureStatement } from '../lib/telemetry.ts';
 import { Query, sql } from './postgres/query.ts';
 import { type Connection, inTurn, transactionContext } from './transaction-context.ts';
 
@@ -118,7 +119,7 @@ export function databaseOf(pool: Pool, { prepares, em }: { prepares: boolean; em
     pool,
     author,
     isTransaction: false,
-    ...sqlOver(pool, prepares),
+    ...sqlOver(measured(pool), prepares),
     get em() {
       return manager();
     },
@@ -131,7 +132,7 @@ export function databaseOf(pool: Pool, { prepares, em }: { prepares: boolean; em
     },
     async transaction(work, settings) {
       const client = await pool.connect();
-      const connection = inTurn(client);
+      const connection = measured(inTurn(client));
       let broken: Error | undefined;
       try {
         await connection.query(settings === undefined ? 'begin' : `begin; ${settings}`);
@@ -173,6 +174,10 @@ export function databaseOf(pool: Pool, { prepares, em }: { prepares: boolean; em
     return { tx, flush: async () => used?.flush() };
   };
   return overPool(own, null);
+}
+
+function measured(connection: Connection): Connection {
+  return { query: (query, values) => measureStatement(() => connection.query(query, values)) };
 }
 
 function sqlOver(connection: Connection, prepares: boolean): Pick<Database, 'rows' | 'row' | 'count'> {

@@ -52,5 +52,12 @@ export const temporalMetrics: Record<string, readonly string[]> = {
   temporal_workflow_task_execution_failed_total: ['task_queue'],
 };
 
+/** Metrics of other programs that alerts use: node_exporter, and what deploy/backup.sh leaves for its textfile collector. */
+export const machineMetrics: Record<string, readonly string[]> = {
+  node_filesystem_avail_bytes: ['fstype', 'mountpoint'],
+  node_filesystem_size_bytes: ['fstype', 'mountpoint'],
+  fernpost_backup_last_success_timestamp_seconds: [],
+};
+
 /** Those that exist only once something has failed. */
 export const temporalFailures = ['temporal_request_failure_total', 'temporal_workflow_task_execution_failed_total'];

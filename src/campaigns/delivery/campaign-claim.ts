@@ -60,6 +60,10 @@ export class CampaignClaim implements Claim<ClaimedRecipient> {
     return emailId;
   }
 
+  sourceOf(): 'CAMPAIGN' {
+    return 'CAMPAIGN';
+  }
+
   triedOf(): Tried {
     return this.#claim;
   }

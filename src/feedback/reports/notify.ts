@@ -6,6 +6,7 @@ import { contactsAndTrash } from '../../contacts/trash-queries.ts';
 import { contactsWritten, writingAs } from '../../contacts/write.ts';
 import type { Notification } from '../../domains/providers/mailer.ts';
 import { newId } from '../../lib/ids.ts';
+import { countEmails } from '../../lib/telemetry.ts';
 import { countedColumns, countingChange } from '../../mail/ledger/counting.ts';
 import { receiptKey } from '../../mail/ledger/queries.ts';
 import { isLeftOut, storedReason } from '../../mail/ledger/reasons.ts';
@@ -117,9 +118,11 @@ export async function applyNotification(
       when exists (select from mail) then 'duplicate'
       when exists (select from known where erased) then 'forgotten'
       when exists (select from known) then 'unsettled'
-      else 'unknown' end as outcome, (select count(*) from flipped) as flips`;
+      else 'unknown' end as outcome, (select source_type from mail where exists (select from moved where first)) as "firstOf",
+      (select count(*) from flipped) as flips`;
   const events = eventsOf(notification, name);
-  const row = await db.row<{ outcome: Notified }>(recordingEvents({ given, events, result }));
+  const row = await db.row<{ outcome: Notified; firstOf: string | null }>(recordingEvents({ given, events, result }));
+  if (row?.firstOf != null && status !== null) countEmails(status, row.firstOf);
   return row?.outcome ?? 'unknown';
 }
 

@@ -5,6 +5,7 @@ import { upsertContactRow, writingAs } from '../../contacts/write.ts';
 import type { Notification, ReceivedMail } from '../../domains/providers/mailer.ts';
 import { Domain } from '../../domains/queries.ts';
 import { newId } from '../../lib/ids.ts';
+import { measureReport } from '../../lib/telemetry.ts';
 import { type Clock, pause } from '../../lib/time.ts';
 import { domainOf, normalizeEmail, parseSender } from '../../lib/validation/email-address.ts';
 import { field } from '../../lib/validation/fields.ts';
@@ -64,16 +65,19 @@ export async function takeReport(
 ): Promise<NotificationAnswer> {
   // Mail of the service itself has no ledger row that a report could change.
   if (notification.projectId === systemProjectId) return { status: 200, body: { success: true, message: 'Ignored' } };
+  const began = performance.now();
   const { outcome, projectId } = await apply(deps, source, notification);
+  const { kind } = notification.effect;
+  measureReport({ channel: source, kind, outcome }, (performance.now() - began) / 1000);
   if (outcome === 'done' && projectId !== null && doesHarm(notification)) await deps.harmed?.(projectId);
   if (outcome === 'done') return { status: 200, body: { success: true } };
   if (outcome === 'duplicate') return { status: 200, body: { success: true, duplicate: true } };
   if (outcome === 'forgotten')
     return { status: 200, body: { success: true, message: 'Ignored: the recipient was erased' } };
-  const { messageId, effect, at } = notification;
+  const { messageId, at } = notification;
   if (deps.clock().getTime() - Date.parse(at) <= dayMs)
     return { status: 503, body: { success: false, message: 'The mail is not known yet' } };
-  deps.log.warn({ messageId, kind: effect.kind }, 'a report about an unknown mail was dropped after a day');
+  deps.log.warn({ messageId, kind }, 'a report about an unknown mail was dropped after a day');
   return { status: 200, body: { success: true, message: 'Dropped: no such mail' } };
 }
 

@@ -7,6 +7,7 @@ import { callOut, NoAnswer } from '../../http/guarded-requests/call.ts';
 import { AddressRefused } from '../../http/guarded-requests/guard.ts';
 import type { JsonObjectValue } from '../../lib/contact-data.ts';
 import { newId } from '../../lib/ids.ts';
+import { measureWebhookCall } from '../../lib/telemetry.ts';
 import { type Clock, pause } from '../../lib/time.ts';
 import type { HorizonTimes } from '../../segments/changes.ts';
 import { databaseNow } from '../../store/changes.ts';
@@ -195,7 +196,11 @@ export async function callEndpoint(
 ): Promise<Attempt> {
   const at = clock();
   const began = performance.now();
-  const ms = () => Math.round(performance.now() - began);
+  const ms = (statusCode: number | null) => {
+    const tookMs = performance.now() - began;
+    measureWebhookCall(statusCode === null ? 'none' : `${Math.floor(statusCode / 100)}xx`, tookMs / 1000);
+    return Math.round(tookMs);
+  };
   try {
     const answer = await callOut(
       connect,
@@ -215,10 +220,11 @@ export async function callEndpoint(
       limits,
     );
     const text = new TextDecoder().decode(answer.body).replaceAll('\0', '\ufffd');
-    return { at, statusCode: answer.statusCode, ms: ms(), answer: text, error: null, retryAfter: answer.retryAfter };
+    const { statusCode, retryAfter } = answer;
+    return { at, statusCode, ms: ms(statusCode), answer: text, error: null, retryAfter };
   } catch (error) {
     if (!(error instanceof NoAnswer) && !(error instanceof AddressRefused)) throw error;
-    return { at, statusCode: null, ms: ms(), answer: null, error: error.message, retryAfter: null };
+    return { at, statusCode: null, ms: ms(null), answer: null, error: error.message, retryAfter: null };
   }
 }
 

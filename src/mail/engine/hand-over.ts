@@ -1,4 +1,5 @@
 import type { Accepted, Verdict } from '../../domains/providers/mailer.ts';
+import { measureProviderCall } from '../../lib/telemetry.ts';
 import type { Reason } from '../ledger/reasons.ts';
 import { callsOf, freshMs, givenUp, leaseMs, retryDelay } from './attempts.ts';
 import { type Batch, type Composed, composeBatch } from './batch.ts';
@@ -54,7 +55,9 @@ export async function handOver<Mail>(
       await settle([...ends, ...batch.composed.map(({ mail }) => putBack(mail, 0))]);
       break;
     }
+    const began = performance.now();
     const verdicts = await batch.send();
+    measureProviderCall(deps.mailer.name, callOutcome(verdicts), (performance.now() - began) / 1000);
     const report = reportOf(verdicts);
     const noted = noteQuietly(deps, report, probing);
     if (report?.ok) probing = false;
@@ -68,6 +71,11 @@ export async function handOver<Mail>(
   }
   const rest = calls.flat();
   if (rest.length > 0) await settle(rest.map((mail) => putBack(mail, putBackMs)));
+}
+
+function callOutcome(verdicts: readonly Verdict[]): 'accepted' | 'refused' | 'unknown' {
+  if (verdicts.some(({ kind }) => kind === 'accepted')) return 'accepted';
+  return verdicts.some(({ kind }) => kind === 'unknown') ? 'unknown' : 'refused';
 }
 
 // Rules of the project come first, as when the mail was accepted.

@@ -1,6 +1,7 @@
 import type { LimitFunction } from 'p-limit';
 import type { SuppressionMatch } from '../../contacts/suppressions/schema.ts';
 import type { Mailer, MessageText, OutgoingMessage } from '../../domains/providers/mailer.ts';
+import type { SourceType } from '../../lib/message-kinds.ts';
 import type { Database } from '../../store/sql.ts';
 import type { Reason } from '../ledger/reasons.ts';
 import type { Settled } from '../ledger/settle.ts';
@@ -74,6 +75,8 @@ export interface Claim<Mail> extends Delivery<Mail> {
   readonly settlesWhole: boolean;
   /** Whether nothing is handed over any more: it is only looked up what the provider has. */
   readonly lookUpOnly: boolean;
+  /** The source by which a mail is counted. */
+  sourceOf(mail: Mail): SourceType;
   /** Reads the mail without a final state. */
   mails(): Promise<readonly Mail[]>;
   /** Returns the outcome of a mail that a report of the provider proved to be sent before we wrote that down, or null. */

@@ -1,3 +1,4 @@
+import { countEmails } from '../../lib/telemetry.ts';
 import type { Settled } from '../ledger/settle.ts';
 import { persistently, retryDelay } from './attempts.ts';
 import { holdFor } from './breaker.ts';
@@ -14,8 +15,11 @@ import type { Claim, EngineDeps, KeptTexts, Outcome } from './port.ts';
 export async function workOn<Mail>(deps: EngineDeps, claim: Claim<Mail>): Promise<Settled> {
   const total: Settled = { sent: 0, skipped: 0, failed: 0 };
   const noted: Outcome<Mail>[] = [];
-  const write = async (outcomes: readonly Outcome<Mail>[]) =>
+  const write = async (outcomes: readonly Outcome<Mail>[]) => {
     add(total, await persistently(() => claim.settle(outcomes)));
+    for (const { mail, outcome } of outcomes)
+      if (outcome !== 'RETRY' && outcome !== 'UNCONFIRMED') countEmails(outcome, claim.sourceOf(mail));
+  };
   const settle = claim.settlesWhole
     ? async (outcomes: readonly Outcome<Mail>[]) => void noted.push(...outcomes)
     : write;

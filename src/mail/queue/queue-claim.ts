@@ -1,4 +1,5 @@
 import type { OutgoingMessage } from '../../domains/providers/mailer.ts';
+import type { SourceType } from '../../lib/message-kinds.ts';
 import { isoInstantOrNull } from '../../store/columns.ts';
 import { keptBody } from '../engine/compose.ts';
 import type { Claim, EngineDeps, KeptTexts, Outcome, Tried } from '../engine/port.ts';
@@ -58,6 +59,10 @@ export class QueueClaim implements Claim<QueuedMail> {
 
   idOf(mail: QueuedMail): string {
     return mail.id;
+  }
+
+  sourceOf({ sourceType }: QueuedMail): SourceType {
+    return sourceType;
   }
 
   triedOf({ attempts, ageMs }: QueuedMail): Tried {

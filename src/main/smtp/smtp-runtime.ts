@@ -1,3 +1,4 @@
+import { X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { Logger } from 'pino';
 import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client';
@@ -10,6 +11,7 @@ import { keyedBudgetSize } from '../../http/body.ts';
 import { writeOnceWith } from '../../http/idempotency.ts';
 import { RateLimiter } from '../../http/rate-limit.ts';
 import { type Config, ConfigError } from '../../lib/config/config.ts';
+import { measureProcess } from '../../lib/telemetry.ts';
 import { createSmtpIn, type SmtpCounting, type SmtpIn, type SmtpInDeps } from '../../mail/smtp-in/server.ts';
 import { createProjectDirectory } from '../../projects/directory.ts';
 import { listenForChanges } from '../../store/changes.ts';
@@ -27,10 +29,20 @@ export interface SmtpMetrics extends SmtpCounting {
   readonly registry: Registry;
 }
 
-/** Makes the registry; `connections` says how many there are at the moment. */
-export function createSmtpMetrics(connections: () => number): SmtpMetrics {
+/** Makes the registry; `connections` says how many there are at the moment, `served` has the certificate of the moment. */
+export function createSmtpMetrics(connections: () => number, served: ServedCertificate): SmtpMetrics {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
+  measureProcess(registry);
+  new Gauge({
+    name: 'fernpost_smtp_certificate_expiry_timestamp_seconds',
+    help: 'When the certificate of SMTP submission expires; absent without one',
+    registers: [registry],
+    collect() {
+      if (served.certificate === null) this.remove();
+      else this.set(new X509Certificate(served.certificate.cert).validToDate.getTime() / 1000);
+    },
+  });
   new Gauge({
     name: 'fernpost_smtp_connections',
     help: 'Connections by SMTP at the moment',
@@ -80,6 +92,11 @@ interface Certificate {
   key: Buffer;
 }
 
+/** The certificate that clients get at the moment; null without TLS. */
+interface ServedCertificate {
+  certificate: Certificate | null;
+}
+
 const megabyte = 1024 * 1024;
 const hour = 3_600_000;
 
@@ -100,7 +117,8 @@ export async function startSmtp(settings: Config, log: Logger, overrides: SmtpOv
   const limiter = new RateLimiter(store.db, config.RATE_LIMIT_PER_MINUTE);
   const mailer = await createMailer(config, log, store.db);
   const servers: SmtpIn[] = [];
-  const metrics = createSmtpMetrics(() => servers.reduce((sum, one) => sum + one.connections, 0));
+  const served = { certificate };
+  const metrics = createSmtpMetrics(() => servers.reduce((sum, one) => sum + one.connections, 0), served);
   measurePool(metrics.registry, store.db.pool);
   const deps: SmtpInDeps = {
     config,
@@ -130,7 +148,7 @@ export async function startSmtp(settings: Config, log: Logger, overrides: SmtpOv
   const plain = plainPort === null ? null : server(false);
   const tls = tlsPort === null ? null : server(true);
   servers.push(...[plain, tls].filter((one) => one !== null));
-  const renewal = renewCertificates(config, log, certificate, servers);
+  const renewal = renewCertificates(config, log, served, servers);
   const close = async () => {
     clearInterval(renewal);
     await Promise.all(servers.map((one) => one.stop()));
@@ -177,14 +195,13 @@ function limitsOf(config: Config, mailer: Mailer): SmtpInDeps['limits'] {
 function renewCertificates(
   config: Config,
   log: Logger,
-  first: Certificate | null,
+  served: ServedCertificate,
   servers: readonly SmtpIn[],
 ): NodeJS.Timeout {
-  let certificate = first;
   return setInterval(() => {
     const renewed = readCertificate(config, log);
-    if (renewed === null || (renewed.cert.equals(certificate?.cert ?? renewed.cert) && certificate !== null)) return;
-    certificate = renewed;
+    if (renewed === null || (served.certificate !== null && renewed.cert.equals(served.certificate.cert))) return;
+    served.certificate = renewed;
     for (const one of servers) one.renew(renewed);
     log.info('the certificate of SMTP submission was renewed');
   }, hour).unref();

@@ -4,6 +4,7 @@ import type { Logger } from 'pino';
 import { Counter, collectDefaultMetrics, Histogram, Registry } from 'prom-client';
 import { type QueueKind, taskQueue } from '../../../temporal/commands.ts';
 import type { EnrolDeps } from '../../automations/runtime/enrol.ts';
+import { measureProcess } from '../../lib/telemetry.ts';
 import type { OutboxDeps } from '../../store/outbox/dispatcher.ts';
 
 /** Sees each attempt of an activity. */
@@ -117,6 +118,7 @@ export interface WorkerMetrics {
 export function createWorkerMetrics(): WorkerMetrics {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
+  measureProcess(registry);
   const calls = new Counter({
     name: 'fernpost_outbox_calls_total',
     help: 'Calls to Temporal that the outbox asked for, by how they ended',

@@ -1,7 +1,12 @@
 import { freePorts } from '@fernpost/local-stack';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { applyNotification } from '../../../src/feedback/reports/notify.ts';
+import { createHttpMetrics } from '../../../src/http/metrics.ts';
+import { newId } from '../../../src/lib/ids.ts';
+import { version } from '../../../src/lib/text.ts';
 import { type TestApi, testApi } from '../../support/api.ts';
 import { type TestDatabase, testDatabase } from '../../support/database.ts';
+import { aSentMail } from '../../support/sent-mail.ts';
 import { tcpProxy } from '../../support/tcp-proxy.ts';
 
 const token = 'a-token-for-the-metrics-of-this-test';
@@ -52,12 +57,22 @@ test('a port of its own serves metrics and liveness, nothing else, until the API
   expect([status, type]).toEqual([200, 'text/plain; version=0.0.4; charset=utf-8']);
   expect(body).toContain('fernpost_http_requests_total{method="GET",path="/health",status="200"} 1');
   // Each figure of the first scrape is of now.
-  for (const queue of ['email_queue', 'outbox', 'campaign_claims', 'automation_arrivals']) {
+  for (const queue of [
+    'email_queue',
+    'outbox',
+    'campaign_claims',
+    'automation_arrivals',
+    'system_mails',
+    'webhook_deliveries',
+  ]) {
     expect(body).toContain(`fernpost_queue_depth{queue="${queue}"} 0`);
     expect(body).toContain(`fernpost_queue_age_seconds{queue="${queue}"} 0`);
   }
   expect(body).toContain('fernpost_database_up 1');
   expect(body).toMatch(/^fernpost_pool_connections\{state="idle"\} \d/m);
+  expect(body).toContain(`fernpost_build_info{version="${version}",node="${process.versions.node}"} 1`);
+  expect(body).toMatch(/^fernpost_database_statement_seconds_count\{outcome="ok"\} [1-9]/m);
+  expect(body).toMatch(/^fernpost_database_size_bytes [1-9]\d{6,}/m);
   expect((await at(`${base}/health`)).body).toBe('{"status":"ok"}');
   expect((await at(`${base}/contacts`)).status).toBe(404);
   expect((await api.call(null, 'GET', '/metrics')).status).toBe(404);
@@ -96,4 +111,34 @@ test('metrics are whole while every connection of the pool is taken, and answer 
   expect(status).toBe(200);
   expect(body).toContain('fernpost_database_up 0');
   expect(body).not.toMatch(/^fernpost_queue_depth\{/m);
+});
+
+test('reports count mail by status and source, once for each status, with domains and endpoints by their state', async () => {
+  const metrics = createHttpMetrics(database.db);
+  const figure = async (line: string) => {
+    const found = (await metrics.text()).split('\n').find((each) => each.startsWith(`${line} `));
+    return Number(found?.slice(line.length + 1) ?? 0);
+  };
+  const opened = 'fernpost_emails_total{status="OPENED",source="CAMPAIGN"}';
+  const [before, lost] = [await figure(opened), await figure('fernpost_domains{state="lost"}')];
+  const mail = await aSentMail(database.db, { campaign: true });
+  const at = new Date().toISOString();
+  const open = { emailId: mail.id, projectId: mail.project.id, messageId: mail.messageId, recipient: mail.email, at };
+  for (const key of [newId(), newId()]) {
+    const report = { ...open, key, effect: { kind: 'open' } as const };
+    const named = { emailId: mail.id, projectId: mail.project.id };
+    expect(await applyNotification(database.db, 'postmark', named, report, false)).toBe('done');
+  }
+  expect(await figure(opened)).toBe(before + 1);
+
+  await database.db.count('update domains set verified = false, verified_at = now() where project_id = $1', [
+    mail.project.id,
+  ]);
+  await database.db.count(
+    `insert into webhook_endpoints (id, project_id, url, events, status, secret_sealed, cursor_at, cursor_id, counted_from)
+     values ($1, $2, 'https://example.com', '{}', 'DISABLED', '', now(), $1, now())`,
+    [newId(), mail.project.id],
+  );
+  expect(await figure('fernpost_domains{state="lost"}')).toBe(lost + 1);
+  expect(await figure('fernpost_webhook_endpoints{status="DISABLED"}')).toBe(1);
 });

@@ -5,14 +5,22 @@ import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { createHttpMetrics } from '../../../src/http/metrics.ts';
 import { measurePool } from '../../../src/main/setup/database-settings.ts';
+import { createSmtpMetrics } from '../../../src/main/smtp/smtp-runtime.ts';
 import { createWorkerMetrics, logActivities } from '../../../src/main/worker/worker-metrics.ts';
 import type { Database } from '../../../src/store/sql.ts';
 import { readCompose } from '../../support/compose.ts';
-import { alertRules, dashboardPanels, deployFile, expressions, temporalMetrics } from '../../support/deploy.ts';
+import {
+  alertRules,
+  dashboardPanels,
+  deployFile,
+  expressions,
+  machineMetrics,
+  temporalMetrics,
+} from '../../support/deploy.ts';
 import { readPromql } from '../../support/promql.ts';
 
 /** Every metric that a process of ours has, with its labels. */
-const known = new Map<string, readonly string[]>(Object.entries(temporalMetrics));
+const known = new Map<string, readonly string[]>(Object.entries({ ...temporalMetrics, ...machineMetrics }));
 for (const name of Object.keys(temporalMetrics).filter((latency) => latency.endsWith('_latency')))
   known.set(`${name}_bucket`, [...(temporalMetrics[name] ?? []), 'le']);
 for (const registry of ourRegistries())
@@ -23,10 +31,17 @@ for (const registry of ourRegistries())
   }
 known.set('up', []);
 
-const queues = ['email_queue', 'outbox', 'campaign_claims', 'automation_arrivals'];
+const queues = [
+  'email_queue',
+  'outbox',
+  'campaign_claims',
+  'automation_arrivals',
+  'system_mails',
+  'webhook_deliveries',
+];
 const values: Record<string, readonly string[]> = {
   queue: queues,
-  job: ['fernpost-api', 'fernpost-worker', 'fernpost-(api|worker)'],
+  job: ['fernpost-api', 'fernpost-worker', 'fernpost-(api|worker|smtp)'],
 };
 
 function ourRegistries() {
@@ -34,8 +49,10 @@ function ourRegistries() {
   const api = createHttpMetrics({ rows, row: async () => null, count: async () => 0 } as unknown as Database);
   const worker = createWorkerMetrics();
   logActivities(pino({ level: 'silent' }), worker.registry);
-  for (const { registry } of [api, worker]) measurePool(registry, {} as never);
-  return [api.registry, worker.registry];
+  const smtp = createSmtpMetrics(() => 0, { certificate: null });
+  const registries = [api.registry, worker.registry, smtp.registry];
+  for (const registry of registries) measurePool(registry, {} as never);
+  return registries;
 }
 
 test('the metrics of a process are known to this test', () => {
@@ -115,6 +132,7 @@ test('Prometheus asks the ports that docker-compose.yml opens inside, under the 
   expect(asked).toEqual([
     ['fernpost-api', ['api'], services.api?.environment?.API_METRICS_PORT],
     ['fernpost-worker', ['worker'], services.worker?.environment?.WORKER_METRICS_PORT],
+    ['fernpost-smtp', ['smtp'], services.smtp?.environment?.SMTP_IN_METRICS_PORT],
   ]);
   const mounts = services.prometheus?.volumes ?? [];
   expect(mounts).toContain('./deploy/prometheus/prometheus.yml:/etc/prometheus/prometheus.yml:ro');
