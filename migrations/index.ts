@@ -86,6 +86,7 @@ import { Migration20261124132000_counted_runs } from './Migration20261124132000_
 import { Migration20261124133000_limited_changes } from './Migration20261124133000_limited_changes.ts';
 import { Migration20261124140000_settle_mail } from './Migration20261124140000_settle_mail.ts';
 import { Migration20261124190000_limited_mail } from './Migration20261124190000_limited_mail.ts';
+import { Migration20261128060000_tenant_indexes } from './Migration20261128060000_tenant_indexes.ts';
 
 /** Every migration in the order it runs. A released one is never edited; a change of the schema is a new one. Functions have files of their own. */
 export const migrations = [
@@ -204,4 +205,5 @@ export const migrations = [
     isExclusive: true,
   },
   { name: 'Migration20261124190000_limited_mail', class: Migration20261124190000_limited_mail },
+  { name: 'Migration20261128060000_tenant_indexes', class: Migration20261128060000_tenant_indexes },
 ];

@@ -2,6 +2,7 @@
 -- Written by "npm run schema". Change it by a migration, or by the file of a function in migrations/functions.
 -- Only the comments above tables are written by hand, and kept.
 
+create extension btree_gin;
 create extension pg_trgm;
 
 create type new_event as (id uuid, project_id uuid, contact_id uuid, email_id uuid, name text, data jsonb, mail_at timestamp with time zone, limited_by uuid);
@@ -201,7 +202,7 @@ create table automation_runs (
   constraint automation_runs_next_version_id_fkey foreign key (next_version_id) references automation_versions(id),
   constraint automation_runs_version_id_fkey foreign key (version_id) references automation_versions(id),
   constraint automation_runs_status_check check ((status = any (array['RUNNING'::text, 'WAITING'::text, 'COMPLETED'::text, 'EXITED'::text, 'FAILED'::text, 'CANCELLED'::text])))
-) with (fillfactor=70);
+) with (fillfactor=70, autovacuum_vacuum_scale_factor=0.05);
 create unique index automation_runs_active on automation_runs using btree (automation_id, contact_id) where (status = any (array['RUNNING'::text, 'WAITING'::text]));
 create index automation_runs_completed on automation_runs using btree (project_id, completed_at, id) where (completed_at is not null);
 create index automation_runs_contact on automation_runs using btree (contact_id, started_at desc);
@@ -248,7 +249,7 @@ create table automation_step_runs (
   constraint automation_step_runs_run_id_fkey foreign key (run_id) references automation_runs(id) on delete cascade,
   constraint automation_step_runs_outcome_check check ((outcome = any (array['EVENT'::text, 'TIMEOUT'::text]))),
   constraint automation_step_runs_status_check check ((status = any (array['PENDING'::text, 'SCHEDULED'::text, 'WAITING'::text, 'RUNNING'::text, 'COMPLETED'::text, 'SKIPPED'::text, 'FAILED'::text])))
-) with (fillfactor=70);
+) with (fillfactor=70, autovacuum_vacuum_scale_factor=0.05);
 create index automation_step_runs_delays on automation_step_runs using btree (project_id, scheduled_for, id) where ((step_type = 'DELAY'::text) and (status = 'SCHEDULED'::text));
 create index automation_step_runs_reached on automation_step_runs using btree (step_id, started_at, branch, status);
 create index automation_step_runs_resolved on automation_step_runs using btree (updated_at, id) where ((status = 'WAITING'::text) and (outcome is not null));
@@ -603,7 +604,7 @@ create table contact_history (
   moved text,
   limited_by uuid,
   constraint contact_history_moved_check check ((moved = any (array['deleted'::text, 'restored'::text])))
-);
+) with (autovacuum_vacuum_scale_factor=0.05, autovacuum_vacuum_insert_scale_factor=0.05);
 create index contact_history_contact on contact_history using btree (contact_id, at);
 create index contact_history_job on contact_history using btree (hashtextextended((cause ->> 'id'::text), (0)::bigint), contact_id) where ((cause ->> 'type'::text) = any (array['import'::text, 'bulk'::text, 'undo'::text]));
 create index contact_history_project on contact_history using btree (project_id, at);
@@ -653,10 +654,10 @@ create table contacts (
   constraint contacts_pkey primary key (id),
   constraint contacts_project_id_email_key unique (project_id, email),
   constraint contacts_project_id_fkey foreign key (project_id) references projects(id) on delete cascade
-);
+) with (autovacuum_vacuum_scale_factor=0.05, autovacuum_vacuum_insert_scale_factor=0.05, autovacuum_analyze_scale_factor=0.02);
 create index contacts_created on contacts using btree (project_id, created_at, id);
-create index contacts_data on contacts using gin (data jsonb_path_ops);
-create index contacts_email_trigrams on contacts using gin (email gin_trgm_ops);
+create index contacts_data on contacts using gin (project_id, data jsonb_path_ops);
+create index contacts_email_trigrams on contacts using gin (project_id, email gin_trgm_ops);
 create index contacts_project on contacts using btree (project_id, id);
 create index contacts_unsubscribed on contacts using btree (project_id, created_at, id) where (not subscribed);
 create index contacts_updated on contacts using btree (project_id, updated_at);
@@ -895,7 +896,7 @@ create table emails (
   constraint emails_message_class_check check ((message_class = any (array['TRANSACTIONAL'::text, 'MARKETING'::text, 'HEADLESS'::text]))),
   constraint emails_source_type_check check ((source_type = any (array['TRANSACTIONAL'::text, 'CAMPAIGN'::text, 'WORKFLOW'::text, 'INBOUND'::text]))),
   constraint emails_status_check check ((status = any (array['PENDING'::text, 'SENDING'::text, 'SENT'::text, 'DELIVERED'::text, 'RECEIVED'::text, 'OPENED'::text, 'CLICKED'::text, 'BOUNCED'::text, 'COMPLAINED'::text, 'FAILED'::text, 'SUPPRESSED'::text, 'CANCELLED'::text])))
-) with (fillfactor=38);
+) with (fillfactor=38, autovacuum_vacuum_scale_factor=0.05, autovacuum_vacuum_insert_scale_factor=0.05);
 create index emails_bounced on emails using btree (project_id, bounced_at, contact_id) where (bounced_at is not null);
 create unique index emails_campaign on emails using btree (campaign_id, send_seq, contact_id) where (campaign_id is not null);
 create index emails_clicked on emails using btree (project_id, clicked_at, contact_id) where (clicked_at is not null);
@@ -996,7 +997,7 @@ create table events (
   mail_at timestamp(3) with time zone,
   limited_by uuid,
   constraint events_pkey primary key (id)
-);
+) with (autovacuum_vacuum_insert_scale_factor=0.02, autovacuum_analyze_scale_factor=0.02);
 create index events_contact on events using btree (contact_id, created_at);
 create index events_contact_mail on events using btree (contact_id, name, mail_at) where ((name <> 'email.sent'::text) and (mail_at is not null));
 create index events_created on events using brin (created_at) with (pages_per_range='32', autosummarize='true');
@@ -1193,7 +1194,7 @@ create table outbox (
   constraint outbox_pkey primary key (id),
   constraint outbox_dedupe_key_key unique (dedupe_key),
   constraint outbox_kind_check check ((kind = any (array['start'::text, 'signal'::text, 'cancel'::text, 'schedule'::text, 'unschedule'::text])))
-);
+) with (autovacuum_vacuum_scale_factor=0.02);
 create index outbox_done on outbox using btree (done_at) where (done_at is not null);
 create index outbox_open_others on outbox using btree (next_attempt_at, id) where ((done_at is null) and ((kind <> 'signal'::text) or (workflow_id !~~ 'automation/%'::text)));
 create index outbox_open_wakes on outbox using btree (next_attempt_at, id) where ((done_at is null) and (kind = 'signal'::text) and (workflow_id ~~ 'automation/%'::text));
@@ -1354,7 +1355,7 @@ create table segment_memberships (
   constraint segment_memberships_pkey primary key (segment_id, contact_id),
   constraint segment_memberships_contact_id_fkey foreign key (contact_id) references contacts(id) on delete cascade,
   constraint segment_memberships_segment_id_fkey foreign key (segment_id) references segments(id) on delete cascade
-);
+) with (autovacuum_vacuum_scale_factor=0.05);
 create index segment_memberships_contact on segment_memberships using btree (contact_id);
 create index segment_memberships_left on segment_memberships using btree (segment_id, exited_at) where (exited_at is not null);
 create index segment_memberships_now on segment_memberships using btree (segment_id, entered_at, contact_id) where (exited_at is null);
@@ -1588,7 +1589,7 @@ create table webhook_attempts (
   error text,
   constraint webhook_attempts_pkey primary key (id),
   constraint webhook_attempts_delivery_id_fkey foreign key (delivery_id) references webhook_deliveries(id) on delete cascade
-);
+) with (autovacuum_vacuum_scale_factor=0.05);
 create index webhook_attempts_delivery on webhook_attempts using btree (delivery_id, at);
 
 -- One event for one endpoint. Sequences of an endpoint have no gaps.
@@ -1608,7 +1609,7 @@ create table webhook_deliveries (
   constraint webhook_deliveries_sequence unique (endpoint_id, sequence),
   constraint webhook_deliveries_endpoint_id_fkey foreign key (endpoint_id) references webhook_endpoints(id) on delete cascade,
   constraint webhook_deliveries_status_check check ((status = any (array['PENDING'::text, 'DELIVERED'::text, 'FAILED'::text])))
-);
+) with (autovacuum_vacuum_scale_factor=0.05);
 create index webhook_deliveries_created on webhook_deliveries using brin (created_at);
 create index webhook_deliveries_due on webhook_deliveries using btree (endpoint_id, due_at, sequence) where (status = 'PENDING'::text);
 create index webhook_deliveries_failed on webhook_deliveries using btree (endpoint_id, sequence) where (status = 'FAILED'::text);

@@ -23,10 +23,13 @@ export const Contact = defineEntity({
   uniques: [{ properties: ['projectId', 'email'] }],
   indexes: [
     { name: 'contacts_created', properties: ['projectId', 'createdAt', 'id'] },
-    { name: 'contacts_data', expression: 'create index contacts_data on contacts using gin (data jsonb_path_ops)' },
+    {
+      name: 'contacts_data',
+      expression: 'create index contacts_data on contacts using gin (project_id, data jsonb_path_ops)',
+    },
     {
       name: 'contacts_email_trigrams',
-      expression: 'create index contacts_email_trigrams on contacts using gin (email gin_trgm_ops)',
+      expression: 'create index contacts_email_trigrams on contacts using gin (project_id, email gin_trgm_ops)',
     },
     { name: 'contacts_project', properties: ['projectId', 'id'] },
     { name: 'contacts_unsubscribed', properties: ['projectId', 'createdAt', 'id'], where: 'NOT subscribed' },

@@ -203,7 +203,7 @@ async function turnOffJit(client: Client): Promise<void> {
 // By SQLSTATE (PostgreSQL manual, appendix A).
 function remedy(code: string, version: string): string {
   if (/^(42501|28)/.test(code))
-    return 'Let the role of the address create tables and the extension pg_trgm (grant create on its schema and database), then run npm run migrate again.';
+    return 'Let the role of the address create tables and the extensions pg_trgm and btree_gin (grant create on its schema and database), then run npm run migrate again.';
   if (code === '58P01' || code === '0A000')
     return 'Install the extensions that come with Postgres (postgresql-contrib), then run npm run migrate again.';
   if (code.startsWith('53'))

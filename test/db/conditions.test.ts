@@ -121,3 +121,38 @@ describe('SQL and the evaluator agree', () => {
     expect(matched).toBeLessThan(asked);
   });
 });
+
+interface PlanNode {
+  'Index Name'?: string;
+  'Actual Rows': number;
+  Plans?: PlanNode[];
+}
+
+test.each([
+  ['contacts_data', { field: 'data.externalId', operator: 'equals', value: 'shared' }],
+  ['contacts_email_trigrams', { field: 'email', operator: 'contains', value: 'needle' }],
+])('a condition reads the entries of its own project in %s', async (index, filter) => {
+  const { pool } = db.db;
+  const [own, other] = [await insertProject(pool), await insertProject(pool)];
+  // Of 3,000 contacts here one matches, and of as many of somebody else 300.
+  await pool.query(
+    `insert into contacts (id, project_id, email, subscribed, data)
+     select uuidv7(), p.id, case when n % p.every = 1 then 'needle.' else 'hay.' end || n || '@example.com', true,
+       jsonb_build_object('externalId', case when n % p.every = 1 then 'shared' else n::text end)
+     from generate_series(1, 3000) n, (values ($1::uuid, 3001), ($2::uuid, 10)) p (id, every)`,
+    [own, other],
+  );
+  await pool.query('vacuum analyze contacts');
+  const matches = conditionQuery(parseCondition(leaf(filter)), {
+    projectId: own,
+    now,
+    segments: new Map(),
+    reach: 'all',
+  });
+  const [row] = await db.db.rows<{ 'QUERY PLAN': [{ Plan: PlanNode }] }>(
+    sql`explain (analyze, format json) select c.id from contacts c where c.project_id = ${own} and ${matches}`,
+  );
+  const nodes = (node: PlanNode): PlanNode[] => [node, ...(node.Plans ?? []).flatMap(nodes)];
+  const read = row === undefined ? [] : nodes(row['QUERY PLAN'][0].Plan);
+  expect(read.flatMap((node) => (node['Index Name'] === index ? [node['Actual Rows']] : []))).toEqual([1]);
+});

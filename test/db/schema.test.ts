@@ -39,7 +39,7 @@ test('the entities describe their tables as the database has them', async () => 
 /** The shape of a database that the ORM makes of the entities. Functions and triggers are none of them. */
 async function describedShape(migrated: Database): Promise<Shape> {
   await using database = await emptyDatabase();
-  await database.db.rows('create extension pg_trgm');
+  await database.db.rows('create extension pg_trgm; create extension btree_gin');
   // Before version 18 of Postgres the migrations bring what defaults of IDs call.
   const brought = await migrated.rows<{ definition: string }>(
     `select pg_get_functiondef(oid) as definition from pg_proc where proname = 'uuidv7' and pronamespace = 'public'::regnamespace`,

@@ -44,7 +44,9 @@ const variables = [
   'GRAFANA_PORT',
   'GRAFANA_VERSION',
   'POSTGRES_DB',
+  'POSTGRES_EFFECTIVE_CACHE_SIZE',
   'POSTGRES_PASSWORD',
+  'POSTGRES_SHARED_BUFFERS',
   'POSTGRES_USER',
   'PROMETHEUS_PORT',
   'PROMETHEUS_VERSION',
@@ -174,6 +176,20 @@ test('a worker has the same options of Node however it is started', () => {
   expect(workerNodeOptions).toEqual([option]);
   expect(compose).toContain(`command: [node, ${option}, src/main/worker.ts]`);
   expect(JSON.parse(read('package.json')).scripts.worker).toBe(`exec node ${option} src/main/worker.ts`);
+});
+
+test('Postgres in a container plans and logs as that of `npm start`', () => {
+  const own = read('tools/local-stack/src/postgres/postgres-server.ts');
+  const { command } = services.postgres ?? {};
+  for (const name of [
+    'work_mem',
+    'random_page_cost',
+    'checkpoint_timeout',
+    'jit',
+    'log_min_error_statement',
+    'log_error_verbosity',
+  ])
+    expect(command).toContain(`-c${name}=${own.match(new RegExp(`\\b${name}: '?([^',]+)`))?.[1]}`);
 });
 
 test('each service that another waits for exists', () => {
