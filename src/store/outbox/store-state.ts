@@ -7,7 +7,7 @@ const longestPauseMs = 5000;
 /** Whether Temporal is out of reach. While it is, one row at a time finds out whether it is back. */
 export class Outage {
   readonly #log: Logger;
-  #current: { pauseMs: number; until: number; isTold: boolean } | null = null;
+  #current: { pauseMs: number; until: number; isReported: boolean } | null = null;
   #answers = 0;
 
   constructor(log: Logger) {
@@ -34,18 +34,18 @@ export class Outage {
    * to five seconds. Where others have reached it meanwhile, the call tells of an outage that may be over, which makes no line.
    */
   lost(reason: string, answers: number): void {
-    const isTold = this.#current?.isTold ?? false;
-    const isNews = !isTold && answers === this.#answers;
+    const isReported = this.#current?.isReported ?? false;
+    const isNews = !isReported && answers === this.#answers;
     if (isNews) this.#log.warn(`outbox: ${reason}; work is kept and starts when Temporal is back`);
-    if (this.#current !== null) this.#current.isTold = isTold || isNews;
+    if (this.#current !== null) this.#current.isReported = isReported || isNews;
     if (this.isDown) return;
     const pauseMs = this.#current === null ? shortestPauseMs : Math.min(longestPauseMs, this.#current.pauseMs * 2);
-    this.#current = { pauseMs, until: Date.now() + pauseMs, isTold: isTold || isNews };
+    this.#current = { pauseMs, until: Date.now() + pauseMs, isReported: isReported || isNews };
   }
 
   /** A call reached Temporal. */
   reached(): void {
-    if (this.#current?.isTold) this.#log.info('outbox: Temporal is back');
+    if (this.#current?.isReported) this.#log.info('outbox: Temporal is back');
     this.#current = null;
     this.#answers += 1;
   }
