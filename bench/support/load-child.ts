@@ -17,13 +17,13 @@ async function run(order: LoadOrder): Promise<LoadResult> {
   let next = 0;
   const endsAt = performance.now() + order.seconds * 1000;
   const ask = async () => {
-    while (performance.now() < endsAt) {
+    while (order.bodies ? next < order.bodies.length : performance.now() < endsAt) {
       const began = performance.now();
       const answer = await request(`${order.url}${order.path}`, {
         dispatcher: agent,
         method: 'POST',
         headers: { authorization: order.authorization, 'content-type': 'application/json' },
-        body: JSON.stringify(bodyOf(order, next++)),
+        body: order.bodies?.[next++] ?? JSON.stringify(bodyOf(order, next++)),
       });
       await answer.body.dump();
       if (answer.statusCode !== 200) failures++;

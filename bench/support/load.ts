@@ -15,8 +15,10 @@ export interface LoadOrder {
   url: string;
   path: string;
   authorization: string;
-  kind: 'track' | 'send';
+  kind: 'track' | 'send' | 'reports';
   from: string;
+  /** The bodies of `reports`: each is sent once, in this order, and then the load ends. */
+  bodies?: readonly string[];
   connections: number;
   seconds: number;
 }

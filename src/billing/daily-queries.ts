@@ -19,8 +19,9 @@ export const category = `case when source_type in ('CAMPAIGN', 'WORKFLOW') and m
  */
 export const correctedUsage = `usage_corrected as (
     insert into usage_counters as u (project_id, month, category, settled)
-    select project_id, ${usageMonth('created_at')}, ${category}, 1 from moved where corrected
-    on conflict (project_id, month, category) do update set settled = u.settled + 1, failed = greatest(0, u.failed - 1)
+    select project_id, ${usageMonth('created_at')}, ${category}, count(*) from moved where corrected group by 1, 2, 3 order by 1, 2, 3
+    on conflict (project_id, month, category) do update set
+      settled = u.settled + excluded.settled, failed = greatest(0, u.failed - excluded.settled)
     returning 1)`;
 
 /**

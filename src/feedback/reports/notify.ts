@@ -36,32 +36,66 @@ const counts = raw(countedColumns.map((column) => `e.${column}`).join(', '));
 const rankNow = raw(statusRank('e.status'));
 const rankReported = raw(statusRank('m.reported_status'));
 
-/**
- * Applies a report of the provider to the mail it is about (docs/contract/platform.md#9), once per `key`. With `late`,
- * a mail whose hand-over is not written down yet is changed all the same.
- *
- * Receipt, ledger row, contact, campaign counters and events in one statement: they stand or fall together, and a report that
- * comes twice, even at the same moment, finds its receipt taken and changes nothing. A mail that was given up as FAILED without a
- * message id was never known to be with the provider; a report that proves it was corrects it: SENT at the latest from the
- * report's own time, with its `email.sent`. FAILED with a message id is the provider's own refusal, which only what happened to
- * the recipient can overrule. Times are the earliest reported ones, so that the order in which reports arrive does not matter.
- */
+/** A report of a provider about a mail. */
+export interface Report {
+  /** The provider's channel, as the receipts name it. */
+  source: string;
+  mail: { emailId: string; projectId: string };
+  notification: Notification;
+  /** Whether a mail whose hand-over is not written down yet is changed all the same. */
+  late: boolean;
+}
+
+/** Applies one report; see `applyReports`. */
 export async function applyNotification(
   db: Database,
   source: string,
-  mail: { emailId: string; projectId: string },
+  mail: Report['mail'],
   notification: Notification,
   late: boolean,
 ): Promise<Notified> {
-  const { key, messageId, at, effect } = notification;
+  const [outcome] = await applyReports(db, [{ source, mail, notification, late }]);
+  return outcome ?? 'unknown';
+}
+
+/**
+ * The name that reports share which one statement may apply, where they are about different mails; null for those that end a
+ * subscription, each of which has a statement of its own.
+ */
+export function togetherAs({ effect }: Notification): string | null {
+  return flipsContact(effect) ? null : effect.kind;
+}
+
+function statusOf(effect: Effect): (typeof moves)[keyof typeof moves] | readonly [null, null] {
+  const isTransient = effect.kind === 'bounce' && effect.bounceType !== 'Permanent';
+  return effect.kind in moves && !isTransient ? moves[effect.kind as keyof typeof moves] : [null, null];
+}
+
+function flipsContact(effect: Effect): boolean {
+  const [, status] = statusOf(effect);
+  return status === MailStatus.BOUNCED || status === MailStatus.COMPLAINED || effect.kind === 'optOut';
+}
+
+/**
+ * Applies reports to the mails they are about (docs/contract/platform.md#9), each once per `key`; answers their outcomes, in their order.
+ * They have one name by `togetherAs` and are about different mails, or there is one.
+ *
+ * Receipts, ledger rows, contact, campaign counters and events in one statement: they stand or fall together, and a report that
+ * comes twice, even at the same moment, finds its receipt taken and changes nothing. A mail that was given up as FAILED without a
+ * message id was never known to be with the provider; a report that proves it was corrects it: SENT at the latest from the
+ * report's own time, with its `email.sent`. FAILED with a message id is the provider's own refusal, which only what happened to
+ * the recipient can overrule. Times are the earliest reported ones, so that the order in which reports arrive does not matter. Mails,
+ * counters, campaigns and links are locked in the order of their keys, so that two such statements never wait for each other.
+ */
+export async function applyReports(db: Database, reports: readonly Report[]): Promise<Notified[]> {
+  const [first] = reports;
+  if (first === undefined) return [];
+  const { effect } = first.notification;
   const { kind } = effect;
   const isFailure = kind === 'failure';
-  const isTransient = kind === 'bounce' && effect.bounceType !== 'Permanent';
-  const [name, status] = kind in moves && !isTransient ? moves[kind as keyof typeof moves] : [null, null];
+  const [name, status] = statusOf(effect);
   const [was, becomes] = ['m', 'e'].map((row) => raw(name === null ? 'null::timestamptz' : `${row}.${name}_at`));
-  const words = kind === 'bounce' || isFailure ? effect.error : null;
-  const reason = words === null ? null : storedReason({ code: 'provider', words });
-  const flips = status === MailStatus.BOUNCED || status === MailStatus.COMPLAINED || kind === 'optOut';
+  const flips = flipsContact(effect);
   const leaves = reasonOf(effect);
   // Made before the ID of the report's own event, which follows the flip.
   const flipId = newId();
@@ -69,36 +103,48 @@ export async function applyNotification(
     raw('m.project_id'),
     sql`jsonb_build_array(jsonb_build_object('id', m.contact_id, 'subscribed', false, 'flipId', ${flipId}::uuid, 'flipEmailId', m.id)
       || ${JSON.stringify(leaves === null ? {} : { flipData: { reason: leaves } })}::jsonb)`,
-    { ...writingAs(db, 'report', mail.emailId), limitedBy: raw('m.limited_by') },
+    { ...writingAs(db, 'report', first.mail.emailId), limitedBy: raw('m.limited_by') },
   );
   const given = sql`
+    reports as materialized (
+      select * from unnest(${reports.map(({ mail }) => mail.emailId)}::uuid[], ${reports.map(({ mail }) => mail.projectId)}::uuid[],
+        ${reports.map(({ source }) => source)}::text[], ${reports.map(({ notification }) => receiptKey(notification.key))}::text[],
+        ${reports.map(({ notification }) => notification.messageId)}::text[], ${reports.map(({ notification }) => notification.at)}::timestamptz[],
+        ${reports.map(({ late }) => late)}::boolean[], ${reports.map(() => newId())}::uuid[],
+        ${reports.map(({ notification }) => reasonText(notification.effect))}::jsonb[],
+        ${reports.map(({ notification }) => JSON.stringify(saidBy(notification)))}::jsonb[],
+        ${reports.map(({ notification }) => linkOf(notification.effect))}::text[]
+      ) with ordinality as r (email_id, project_id, source, key, message_id, at, late, event_id, reason, said, link, place)),
     known as (
       select e.id, e.status, ${isErasedMail('e')} as erased,
-        e.sent_at is not null or e.status not in ('PENDING', 'SENDING') or ${late}::boolean as ripe
-      from emails e where e.id = ${mail.emailId}::uuid and e.project_id = ${mail.projectId}::uuid),
+        e.sent_at is not null or e.status not in ('PENDING', 'SENDING') or r.late as ripe
+      from reports r join emails e on e.id = r.email_id and e.project_id = r.project_id),
     mail as (
-      select e.*, ${at}::timestamptz as reported_at, ${status}::text as reported_status,
+      select e.*, r.at as reported_at, ${status}::text as reported_status, r.source, r.key, r.reason as reported_reason,
+        r.message_id as reported_message_id, r.event_id, r.said, r.link,
         e.status in ('FAILED', 'CANCELLED') and e.sent_at is null and e.message_id is null and ${kind !== 'optOut'}::boolean as given_up
-      from emails e join known k on k.id = e.id and k.ripe and not k.erased for update of e),
-    receipt as (
-      insert into webhook_receipts (source, key) select ${source}, ${receiptKey(key)} from mail on conflict do nothing returning 1),
+      from reports r join known k on k.id = r.email_id and k.ripe and not k.erased join emails e on e.id = k.id
+      order by e.id for update of e),
+    receipts as (
+      insert into webhook_receipts (source, key) select source, key from mail order by source, key on conflict do nothing
+      returning source, key),
     moved as (
       update emails e set
         status = case when ${isFailure}::boolean then case when ${rankNow} <= 1 then 'FAILED' else e.status end
           when ${rankReported} > ${rankNow} then m.reported_status when m.given_up then 'SENT' else e.status end,
         sent_at = case when m.given_up then coalesce(e.sent_at, m.reported_at) else e.sent_at end,
-        message_id = coalesce(e.message_id, ${messageId}::text),
+        message_id = coalesce(e.message_id, m.reported_message_id),
         ${raw(name === null ? '' : `${name}_at = least(e.${name}_at, m.reported_at),`)}
         opens = e.opens + ${kind === 'open' ? 1 : 0}::int,
         clicks = e.clicks + ${kind === 'click' ? 1 : 0}::int,
-        reason = case when m.reported_status = 'BOUNCED' then case when e.bounced_at <= m.reported_at then e.reason else ${reason}::jsonb end
-          when ${isFailure}::boolean then case when ${rankNow} <= 1 then ${reason}::jsonb else e.reason end
+        reason = case when m.reported_status = 'BOUNCED' then case when e.bounced_at <= m.reported_at then e.reason else m.reported_reason end
+          when ${isFailure}::boolean then case when ${rankNow} <= 1 then m.reported_reason else e.reason end
           when e.status in ('FAILED', 'CANCELLED') and (m.reported_status is not null or m.given_up) then null else e.reason end,
         updated_at = now()
-      from mail m where e.id = m.id and exists (select from receipt)
+      from mail m join receipts on receipts.source = m.source and receipts.key = m.key where e.id = m.id
       returning ${counts}, e.contact_id, e.subject, e."from", e.from_name, e.message_id, e.template_id, e.campaign_id,
-        e.send_seq, e.message_class, e.sent_at, e.opens, e.clicks, e.limited_by, m.reported_at, m.given_up as corrected,
-        m.given_up and ${raw(isLeftOut('m'))} as was_left_out, ${was} as was, ${becomes} as becomes,
+        e.send_seq, e.message_class, e.sent_at, e.opens, e.clicks, e.limited_by, m.reported_at, m.event_id, m.said, m.link,
+        m.given_up as corrected, m.given_up and ${raw(isLeftOut('m'))} as was_left_out, ${was} as was, ${becomes} as becomes,
         m.reported_status is not null and ${was} is null as first),
     ${raw(correctedUsage)},
     hours_of_mail as (${countingChange('mail', 'moved')}),
@@ -106,7 +152,7 @@ export async function applyNotification(
       select w.id
       from (select * from moved where ${flips}::boolean and (select count(*) from usage_corrected) >= 0) m, ${flip} w
       where w.flipped),
-    ${countedForCampaign(effect, name)},
+    ${countedForCampaigns(effect, name)},
     retimed as (
       update events v set mail_at = m.becomes from moved m
       where m.becomes < m.was and v.project_id = m.project_id and v.name = ${`email.${kind}`} and v.mail_at = m.was and v.email_id = m.id
@@ -114,68 +160,91 @@ export async function applyNotification(
     ${recountingEvents('retimed')}`;
   const result = sql`
     select case
-      when exists (select from moved) then 'done'
-      when exists (select from mail) then 'duplicate'
-      when exists (select from known where erased) then 'forgotten'
-      when exists (select from known) then 'unsettled'
-      else 'unknown' end as outcome, (select source_type from mail where exists (select from moved where first)) as "firstOf",
-      (select count(*) from flipped) as flips`;
-  const events = eventsOf(notification, name);
-  const row = await db.row<{ outcome: Notified; firstOf: string | null }>(recordingEvents({ given, events, result }));
-  if (row?.firstOf != null && status !== null) countEmails(status, row.firstOf);
-  return row?.outcome ?? 'unknown';
+      when o.id is not null then 'done'
+      when m.id is not null then 'duplicate'
+      when k.erased then 'forgotten'
+      when k.id is not null then 'unsettled'
+      else 'unknown' end as outcome, r.place,
+        case when o.first then o.source_type end as "firstOf", (select count(*) from flipped) as flips
+    from reports r left join known k on k.id = r.email_id left join mail m on m.id = r.email_id left join moved o on o.id = r.email_id`;
+  const rows = await db.rows<{ outcome: Notified; place: string; firstOf: string | null }>(
+    recordingEvents({ given, events: eventsOf(effect, name), result }),
+  );
+  for (const { firstOf } of rows) if (firstOf !== null && status !== null) countEmails(status, firstOf);
+  const outcomes = new Map(rows.map(({ outcome, place }) => [Number(place), outcome]));
+  return reports.map((_report, index) => outcomes.get(index + 1) ?? 'unknown');
+}
+
+/** What a bounce or a failure is stored as, as JSON; null for other reports. */
+function reasonText(effect: Effect): string | null {
+  const words = effect.kind === 'bounce' || effect.kind === 'failure' ? effect.error : null;
+  return words === null ? null : storedReason({ code: 'provider', words });
+}
+
+/** The link of a click as it is counted, or null. */
+function linkOf(effect: Effect): string | null {
+  return effect.kind === 'click' && effect.link.length <= 2000 ? storable(effect.link) || null : null;
 }
 
 // Links that differ for every recipient would be as many as recipients: beyond these a new one is counted under no name.
 const mostLinks = 200;
 
 /**
- * Returns the CTEs of the campaign: its counters, the hours of what the report is about and of the hand-over that it proves, and the link of a
- * click. The counters come first: whoever counts waits for the lock of their row.
+ * Returns the CTEs of the campaigns: their counters, the hours of what the reports are about and of the hand-overs that they prove, and the links
+ * of clicks. The counters come first: whoever counts waits for the locks of their rows.
  */
-function countedForCampaign(effect: Effect, name: Moved | null): Query {
-  const link = effect.kind === 'click' && effect.link.length <= 2000 ? effect.link || null : null;
+function countedForCampaigns(effect: Effect, name: Moved | null): Query {
   return sql`
-    counted as (
-      update campaigns c set
-        ${raw(name === null ? '' : `${name}_count = c.${name}_count + m.first::int,`)}
-        sent_count = c.sent_count + m.corrected::int,
-        skipped_count = greatest(0, c.skipped_count - m.was_left_out::int),
-        failed_count = greatest(0, c.failed_count - (m.corrected and not m.was_left_out)::int),
-        unsubscribed_count = c.unsubscribed_count + case
+    of_campaigns as materialized (
+      select m.campaign_id, m.send_seq, sum(m.first::int) as reported, sum(m.corrected::int) as sent, sum(m.was_left_out::int) as skipped,
+        sum((m.corrected and not m.was_left_out)::int) as failed,
+        sum(case
           when ${effect.kind !== 'optOut' || reasonOf(effect) !== null}::boolean or not exists (select from flipped) then 0
           when exists (${raw(leftBefore('m.contact_id', 'm.campaign_id'))}) then 0
-          else 1 end
-      from moved m
-      where c.id = m.campaign_id and c.send_seq = m.send_seq and (m.corrected or m.first or exists (select from flipped))
-      returning c.id),
+          else 1 end) as unsubscribed
+      from moved m where m.campaign_id is not null and (m.corrected or m.first or exists (select from flipped)) group by 1, 2),
+    held_campaigns as materialized (
+      select c.id from campaigns c where c.id in (select campaign_id from of_campaigns) order by c.id for no key update),
+    counted as (
+      update campaigns c set
+        ${raw(name === null ? '' : `${name}_count = c.${name}_count + o.reported,`)}
+        sent_count = c.sent_count + o.sent,
+        skipped_count = greatest(0, c.skipped_count - o.skipped),
+        failed_count = greatest(0, c.failed_count - o.failed),
+        unsubscribed_count = c.unsubscribed_count + o.unsubscribed
+      from of_campaigns o join held_campaigns h on h.id = o.campaign_id
+      where c.id = o.campaign_id and c.send_seq = o.send_seq
+      returning c.id, c.send_seq),
     counted_hours as (
       insert into campaign_hours as h (campaign_id, send_seq, hour, sent, delivered, opened, clicked, bounced)
       select m.campaign_id, m.send_seq, date_bin('1 hour', o.at, timestamptz 'epoch'), sum((o.what = 'sent')::int),
         sum((o.what = 'delivered')::int), sum((o.what = 'opened')::int), sum((o.what = 'clicked')::int), sum((o.what = 'bounced')::int)
-      from moved m cross join lateral (
+      from moved m join counted c on c.id = m.campaign_id and c.send_seq = m.send_seq cross join lateral (
         values ('sent', m.sent_at, m.corrected), (${name}::text, m.becomes, m.first)) o (what, at, happened)
-      where o.happened and o.what <> 'complained' and exists (select from counted)
-      group by 1, 2, 3 order by 3
+      where o.happened and o.what <> 'complained'
+      group by 1, 2, 3 order by 1, 2, 3
       on conflict (campaign_id, send_seq, hour) do update set sent = h.sent + excluded.sent, delivered = h.delivered + excluded.delivered,
         opened = h.opened + excluded.opened, clicked = h.clicked + excluded.clicked, bounced = h.bounced + excluded.bounced),
-    counted_link as (
-      insert into campaign_links as l (campaign_id, send_seq, link, clicks, recipients)
-      select m.campaign_id, m.send_seq, place.link, 1, (not exists (
+    clicked_links as materialized (
+      select m.campaign_id, m.send_seq, m.link, count(*) as clicks, sum((not exists (
           select from events v where v.contact_id = m.contact_id and v.email_id = m.id and v.name = 'email.click'
-            and v.data ->> 'link' = ${link}::text))::int
+            and v.data ->> 'link' = m.link))::int) as recipients
       from moved m join campaigns c on c.id = m.campaign_id and c.send_seq = m.send_seq
-      cross join lateral (select case
-        when exists (select from campaign_links k where k.campaign_id = m.campaign_id and k.send_seq = m.send_seq and k.link = ${link}::text)
-          or (select count(*) from campaign_links k where k.campaign_id = m.campaign_id and k.send_seq = m.send_seq) < ${mostLinks}
-        then ${link}::text else '' end as link) place
-      where ${link}::text is not null and (select count(*) from counted) >= 0
-      on conflict (campaign_id, send_seq, link) do update set clicks = l.clicks + 1, recipients = l.recipients + excluded.recipients)`;
+      where m.link is not null and (select count(*) from counted) >= 0 group by 1, 2, 3),
+    counted_links as (
+      insert into campaign_links as l (campaign_id, send_seq, link, clicks, recipients)
+      select n.campaign_id, n.send_seq, case when n.known or n.links + n.place <= ${mostLinks} then n.link else '' end, sum(n.clicks), sum(n.recipients)
+      from (
+        select k.*, w.known, row_number() over (partition by k.campaign_id, k.send_seq, w.known order by k.link) as place,
+          (select count(*) from campaign_links o where o.campaign_id = k.campaign_id and o.send_seq = k.send_seq) as links
+        from clicked_links k cross join lateral (select exists (
+          select from campaign_links o where o.campaign_id = k.campaign_id and o.send_seq = k.send_seq and o.link = k.link) as known) w) n
+      group by 1, 2, 3 order by 1, 2, 3
+      on conflict (campaign_id, send_seq, link) do update set clicks = l.clicks + excluded.clicks, recipients = l.recipients + excluded.recipients)`;
 }
 
-/** The events: a hand-over that the report proves, and the report itself. The flip of a subscription has been recorded with the contact. */
-function eventsOf(notification: Notification, name: Moved | null): NewEvent[] {
-  const { kind } = notification.effect;
+/** The events: hand-overs that the reports prove, and the reports themselves. The flip of a subscription has been recorded with the contact. */
+function eventsOf({ kind }: Effect, name: Moved | null): NewEvent[] {
   const ofMail = {
     projectId: raw('m.project_id'),
     contactId: raw('m.contact_id'),
@@ -192,9 +261,9 @@ function eventsOf(notification: Notification, name: Moved | null): NewEvent[] {
   };
   const own = {
     ...ofMail,
-    id: newId(),
+    id: raw('m.event_id'),
     name: kind === 'failure' ? 'email.failed' : `email.${kind}`,
-    data: sql`${raw(`${mailPayload('m')} || ${happenedTo(kind, name)} || ${mailTags('m')}`)} || ${JSON.stringify(saidBy(notification))}::jsonb`,
+    data: raw(`${mailPayload('m')} || ${happenedTo(kind, name)} || ${mailTags('m')} || m.said`),
     mailAt: raw(kind === 'failure' ? 'm.reported_at' : 'case when m.was is null then m.becomes end'),
     from: sql`moved m where ${kind !== 'optOut' && kind !== 'sent'}::boolean and (select count(*) from flipped) >= 0`,
   };

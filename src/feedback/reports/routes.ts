@@ -6,7 +6,8 @@ import { orEnvelope } from '../../http/error-schemas.ts';
 import { type Reply, type Route, reply, route } from '../../http/route.ts';
 import { AppError } from '../../lib/errors.ts';
 import { createReputationGuard, type ReputationGuard } from '../reputation/service.ts';
-import { type NotificationAnswer, webhookReplySchema } from './report.ts';
+import { ReportGathering } from './gather.ts';
+import { type NotificationAnswer, type NotificationDeps, webhookReplySchema } from './report.ts';
 import { mayNotify, receivePostmark, receiveSns } from './webhooks.ts';
 
 type Call = Handled<unknown, unknown, 'none'>;
@@ -31,42 +32,39 @@ async function withText(
 
 /** The token is that of the path, null where the request brings Basic credentials. */
 async function postmark(call: Call, token: string | null): Promise<Reply> {
-  const { app, db, body, header, log } = call;
-  const { clock, erasedAddresses } = app;
+  const { app, body, header } = call;
   if (!mayNotify(app.config, header('authorization'), token)) {
     // Not 403: Postmark would stop repeating it for good, also when it is our setting that is wrong.
     discard(body as IncomingMessage);
     return reply(401, { success: false, message: 'Unauthorized' });
   }
-  return withText(call, 'postmarkWebhook', (text) =>
-    receivePostmark({ db, clock, billing: app.config, erasedAddresses, log, harmed: guardOf(app) }, text),
-  );
+  return withText(call, 'postmarkWebhook', (text) => receivePostmark(depsOf(call), text));
 }
 
 function sns(call: Call): Promise<Reply> {
-  const { app, db, log } = call;
-  const deps = {
-    db,
-    clock: app.clock,
-    billing: app.config,
-    erasedAddresses: app.erasedAddresses,
-    log,
-    harmed: guardOf(app),
-    topics: app.config.SNS_TOPIC_ARNS,
-    client: app.sns,
-  };
+  const { app } = call;
+  const deps = { ...depsOf(call), topics: app.config.SNS_TOPIC_ARNS, client: app.sns };
   return withText(call, 'snsWebhook', (text) => receiveSns(deps, text));
 }
 
-const guards = new WeakMap<App, ReputationGuard>();
+interface OfApp {
+  reports: ReportGathering;
+  harmed: ReputationGuard;
+}
+const ofApps = new WeakMap<App, OfApp>();
 
-function guardOf(app: App): ReputationGuard {
-  const { db, clock, outbox, config, log, directory } = app;
-  const guard =
-    guards.get(app) ??
-    createReputationGuard({ db, clock, outbox, settings: config, log }, (projectId) => directory.forget(projectId));
-  guards.set(app, guard);
-  return guard;
+function depsOf({ app, db, log }: Call): NotificationDeps {
+  const { clock, config, directory, erasedAddresses, outbox } = app;
+  let own = ofApps.get(app);
+  if (own === undefined) {
+    const guardDeps = { db: app.db, clock, outbox, settings: config, log: app.log };
+    own = {
+      reports: new ReportGathering(app.db),
+      harmed: createReputationGuard(guardDeps, (projectId) => directory.forget(projectId)),
+    };
+    ofApps.set(app, own);
+  }
+  return { db, clock, billing: config, erasedAddresses, log, ...own };
 }
 
 const shared = {

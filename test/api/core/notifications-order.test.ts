@@ -1,9 +1,11 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { MailEffect, Notification } from '../../../src/domains/providers/mailer.ts';
+import { ReportGathering } from '../../../src/feedback/reports/gather.ts';
 import { applyNotification } from '../../../src/feedback/reports/notify.ts';
 import { newId } from '../../../src/lib/ids.ts';
 import { settleMail } from '../../../src/mail/ledger/settle.ts';
+import type { Database } from '../../../src/store/sql.ts';
 import { type TestDatabase, testDatabase } from '../../support/database.ts';
 import { aProject, type TestProject } from '../../support/delivery-fixtures.ts';
 import { aSentMail, type SentMail } from '../../support/sent-mail.ts';
@@ -234,6 +236,91 @@ test('reports at the same moment end like reports one after another', async () =
     }),
     { numRuns: 30 },
   );
+});
+
+test('reports about many mails that arrive together end like reports one after another', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(history, { minLength: 2, maxLength: 12 }), fc.boolean(), async (histories, twice) => {
+      const mails = await Promise.all(histories.map(() => aSentMail(store.db, { project, campaign: true })));
+      // Every other mail is the first one's campaign's, so that a statement counts for several, and for one several times.
+      const campaigns = mails.map(({ campaignId }, index) => (index % 2 === 0 ? mails[0]?.campaignId : campaignId));
+      await store.db.count(
+        `update emails e set campaign_id = c.id from unnest($1::uuid[], $2::uuid[]) as c (email_id, id) where e.id = c.email_id`,
+        [mails.map(({ id }) => id), campaigns],
+      );
+      const reports = new ReportGathering(store.db);
+      const all = histories.flatMap(({ set, order }, index) => {
+        const mail = mails[index] as SentMail;
+        const notifications = notificationsOf(mail, set);
+        return order.map((place) => ({
+          source: 'test',
+          mail: mailOf(mail),
+          notification: notifications[place] as Notification,
+          late: false,
+        }));
+      });
+      // Reports of different mails take turns, as they do when a campaign goes out.
+      const arriving = all.toSorted((one, other) =>
+        one.notification.key.slice(37) < other.notification.key.slice(37) ? -1 : 1,
+      );
+      const outcomes = await Promise.all(
+        (twice ? [...arriving, ...arriving] : arriving).map((one) => reports.apply(one)),
+      );
+      const different = new Set(all.map(({ notification }) => notification.key)).size;
+      expect(outcomes.filter((outcome) => outcome === 'done')).toHaveLength(different);
+      expect(outcomes.filter((outcome) => outcome === 'duplicate')).toHaveLength(outcomes.length - different);
+      const wanted = histories.map(({ set }) => expected(set));
+      for (const [index, mail] of mails.entries())
+        expect(await seen(mail)).toEqual({ row: wanted[index]?.row, events: wanted[index]?.events });
+      for (const campaignId of new Set(campaigns)) {
+        const own = wanted.filter((_each, index) => campaigns[index] === campaignId);
+        const names = Object.keys(own[0]?.counters ?? {}) as (keyof (typeof own)[0]['counters'])[];
+        const sums = Object.fromEntries(
+          names.map((name) => [name, own.reduce((sum, { counters }) => sum + counters[name], 0)]),
+        );
+        expect(await store.db.row(`select ${names.join(', ')} from campaigns where id = $1`, [campaignId])).toEqual(
+          sums,
+        );
+        const clicks = own.reduce((sum, { row }) => sum + row.clicks, 0);
+        expect(await results({ ...(mails[0] as SentMail), campaignId: campaignId ?? null })).toEqual({
+          hours: {
+            delivered: sums.delivered_count,
+            opened: sums.opened_count,
+            clicked: sums.clicked_count,
+            bounced: sums.bounced_count,
+          },
+          links: clicks === 0 ? [] : [{ link: 'https://acme.test', clicks, recipients: sums.clicked_count }],
+        });
+      }
+    }),
+    { numRuns: 20 },
+  );
+});
+
+test('reports that arrive together share a statement, and one that Postgres refuses fails alone', async () => {
+  let together = 0;
+  const transaction: Database['transaction'] = (work, settings) => {
+    together += 1;
+    return store.db.transaction(work, settings);
+  };
+  const reports = new ReportGathering({ ...store.db, transaction });
+  const delivered = async (mails: readonly SentMail[], changes: Partial<Notification>[] = []) => {
+    const outcomes = await Promise.allSettled(
+      mails.map((mail, index) => {
+        const [notification] = notificationsOf(mail, [{ kind: 'delivery' }]) as [Notification];
+        const changed = { ...notification, ...changes[index] };
+        return reports.apply({ source: 'test', mail: mailOf(mail), notification: changed, late: false });
+      }),
+    );
+    const statuses = await Promise.all(mails.map(async (mail) => (await seen(mail)).row?.status));
+    return outcomes.map(({ status }, index) => `${status} ${statuses[index]}`);
+  };
+  const mails = () => Promise.all(Array.from({ length: 5 }, () => aSentMail(store.db, { project })));
+  expect(await delivered(await mails())).toEqual(Array(5).fill('fulfilled DELIVERED'));
+  expect(together).toBe(1);
+  const [good, bad] = ['fulfilled DELIVERED', 'rejected SENT'];
+  expect(await delivered(await mails(), [{}, { at: 'no instant' }])).toEqual([good, bad, good, good, good]);
+  expect(together).toBe(2);
 });
 
 function mailOf({ id, project: { id: projectId } }: SentMail) {

@@ -1,0 +1,66 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import Koa, { type Context } from 'koa';
+import { koaBody } from 'koa-body';
+import { Pool } from 'pg';
+
+// The floor of `npm run bench -- reports`: what somebody would write by hand for Postmark's webhooks, by Koa and pg. A statement for each report
+// keeps its receipt, moves the mail, counts for the campaign and records an event.
+
+const [databaseUrl = ''] = process.argv.slice(2);
+const pool = new Pool({ connectionString: databaseUrl, max: 10 });
+await pool.query(`create table if not exists floor_mails (
+    id uuid primary key, project_id uuid not null, contact_id uuid not null, campaign_id uuid, subject text not null,
+    status text not null default 'SENT', delivered_at timestamptz, opened_at timestamptz, clicked_at timestamptz, bounced_at timestamptz,
+    opens int not null default 0, clicks int not null default 0);
+  create table if not exists floor_campaigns (id uuid primary key, delivered int not null default 0, opened int not null default 0,
+    clicked int not null default 0, bounced int not null default 0);
+  create table if not exists floor_receipts (key text primary key);
+  create table if not exists floor_events (id uuid primary key default uuidv7(), project_id uuid not null, contact_id uuid not null,
+    email_id uuid not null, name text not null, data jsonb not null, created_at timestamptz not null default now());
+  create index if not exists floor_events_feed on floor_events (project_id, id);
+  create index if not exists floor_events_contact on floor_events (contact_id, id);
+  create index if not exists floor_events_name on floor_events (project_id, name, created_at)`);
+
+const kinds: Record<string, [instant: string, status: string, at: string]> = {
+  Delivery: ['delivered', 'DELIVERED', 'DeliveredAt'],
+  Open: ['opened', 'OPENED', 'ReceivedAt'],
+  Click: ['clicked', 'CLICKED', 'ReceivedAt'],
+  Bounce: ['bounced', 'BOUNCED', 'BouncedAt'],
+};
+const rank = `array_position(array['SENT', 'DELIVERED', 'OPENED', 'CLICKED', 'BOUNCED'], e.status)`;
+
+const koa = new Koa();
+koa.use(koaBody());
+koa.use(async (ctx) => {
+  const { body } = (ctx as Context & { request: { body: Record<string, string> & { Metadata: { eid: string } } } })
+    .request;
+  const [instant, status, at] = kinds[body.RecordType ?? ''] ?? ['delivered', 'DELIVERED', 'DeliveredAt'];
+  await pool.query({
+    name: `floor.${instant}`,
+    text: `with receipt as (insert into floor_receipts (key) values ($1) on conflict do nothing returning 1),
+      moved as (update floor_mails e set ${instant}_at = least(e.${instant}_at, $3::timestamptz),
+          opens = e.opens + ${instant === 'opened' ? 1 : 0}, clicks = e.clicks + ${instant === 'clicked' ? 1 : 0},
+          status = case when array_position(array['SENT', 'DELIVERED', 'OPENED', 'CLICKED', 'BOUNCED'], $4::text) > ${rank} then $4::text else e.status end
+        where e.id = $2 and exists (select from receipt) returning e.*),
+      counted as (update floor_campaigns c set ${instant} = c.${instant} + 1 from moved m
+        where c.id = m.campaign_id and m.${instant}_at = $3::timestamptz)
+      insert into floor_events (project_id, contact_id, email_id, name, data)
+      select project_id, contact_id, id, $5::text, jsonb_build_object('subject', subject, 'at', $3::text, 'link', $6::text) from moved`,
+    values: [
+      `${body.RecordType}:${body.MessageID}:${body[at]}`,
+      body.Metadata.eid,
+      body[at],
+      status,
+      `email.${body.RecordType?.toLowerCase()}`,
+      body.OriginalLink ?? null,
+    ],
+  });
+  ctx.body = { success: true };
+});
+const server = createServer(koa.callback());
+server.listen(0, '127.0.0.1');
+await once(server, 'listening');
+process.send?.({ url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` });
+process.on('disconnect', () => process.exit(0));
