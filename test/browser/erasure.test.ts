@@ -35,7 +35,7 @@ afterAll(async () => {
 /** Does what a worker does with the only erasure. */
 async function erase(id: string): Promise<void> {
   const { encryptionKeys } = api.config;
-  const share = { encryptionKeys, longestMs: 60_000, stop: new AbortController().signal, onStep: () => undefined };
+  const share = { encryptionKeys, longestMs: 600_000, stop: new AbortController().signal, onStep: () => undefined };
   expect(await eraseRows(database.db, id, share)).toBe('emptied');
   const retentions = { provider: 'Postmark', providerDays: 45, backupDays: 0, temporalDays: 0 };
   await certify(database.db, id, { encryptionKeys, retentions, now: new Date() });

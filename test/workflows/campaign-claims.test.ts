@@ -82,7 +82,7 @@ function aLane(projectId: string, campaignId: string, provider: string) {
     rate: 0,
     lagMs: 60_000,
   };
-  return runLane(deps as never, send as never, { claims: 4, longestMs: 5_000 }, new AbortController().signal);
+  return runLane(deps as never, send as never, { claims: 4, longestMs: 600_000 }, new AbortController().signal);
 }
 
 test('a lane that finds its provider held leaves no claim behind that only itself could take over', async () => {

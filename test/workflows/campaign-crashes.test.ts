@@ -126,7 +126,7 @@ function worked(deps: LaneDeps, claim: RangeClaim, agoMs = 0) {
 }
 /** The retry works until nothing is left, and the balance sheet is drawn up. */
 async function retried(): Promise<void> {
-  const report = await runLane(deps, sendOf(2), { claims: 2, longestMs: 20_000 }, new AbortController().signal);
+  const report = await runLane(deps, sendOf(2), { claims: 2, longestMs: 600_000 }, new AbortController().signal);
   expect(report.end).toBe('empty');
   expect(await finishSend(db.db, campaign, 1)).toBe(true);
   expect(await campaignRow(db.db, campaign)).toMatchObject({ status: 'SENT', total: people, sent: people, failed: 0 });
@@ -214,7 +214,7 @@ describe('a worker that dies', () => {
     };
     const stalled = worked(deps, claim);
     await begun.promise;
-    const report = await runLane(deps, sendOf(2), { claims: 2, longestMs: 20_000 }, new AbortController().signal);
+    const report = await runLane(deps, sendOf(2), { claims: 2, longestMs: 600_000 }, new AbortController().signal);
     expect(report).toMatchObject({ end: 'empty', sent: people - chunk });
     expect(report.waitMs).toBeGreaterThan(50_000);
     ended.resolve();
@@ -241,7 +241,7 @@ describe('a worker that dies', () => {
     await db.db.count(`update campaign_claims set handed_at = now() - interval '2 minutes'`);
     mailer.options.lostCalls = 1;
     await worked({ ...deps, lagMs: 60_000 }, claim);
-    const lane = { claims: 2, longestMs: 20_000 };
+    const lane = { claims: 2, longestMs: 600_000 };
     const report = await runLane({ ...deps, lagMs: 60_000 }, sendOf(2), lane, new AbortController().signal);
     expect(report.waitMs).toBeGreaterThan(30_000);
     expect(mailer.recipients).toHaveLength(people - chunk);

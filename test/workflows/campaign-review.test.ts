@@ -250,7 +250,7 @@ describe('a dry run', () => {
     const killed = new AbortController();
     const { dryRunId } = start.input as { dryRunId: string };
     const onPage = (passed: number) => passed >= 20 && killed.abort();
-    await reviewShare(shareDeps(0), dryRunId, { stop: killed.signal, longestMs: 60_000, onPage });
+    await reviewShare(shareDeps(0), dryRunId, { stop: killed.signal, longestMs: 600_000, onPage });
     const half = await getDryRun(reviewDeps(db.db, project), project.id, campaign, String(report.n));
     expect(half).toMatchObject({ state: 'RUNNING', audience: 30, progress: 85, fingerprint: null });
     await worker.perform(start);
@@ -269,7 +269,7 @@ describe('a dry run', () => {
     const { dryRunId } = start.input as { dryRunId: string };
     const stop = new AbortController().signal;
     const began = performance.now();
-    await reviewShare(shareDeps(10_000), dryRunId, { stop, longestMs: 60_000, onPage: () => undefined });
+    await reviewShare(shareDeps(10_000), dryRunId, { stop, longestMs: 600_000, onPage: () => undefined });
     const tookMs = performance.now() - began;
     const row = await db.db.row<{ state: string; ms: number }>(
       'select state, render_ms::float8 as ms from dry_runs where id = $1',

@@ -25,7 +25,7 @@ beforeAll(async () => {
 afterAll(() => store.close());
 beforeEach(() => store.db.count('delete from provider_holds'));
 
-const quick: Pace = { claims: 4, lingerMs: 0, longestMs: 20_000 };
+const quick: Pace = { claims: 4, lingerMs: 0, longestMs: 600_000 };
 
 function runOf(project: TestProject, changes: Partial<DeliveryRun> = {}): DeliveryRun {
   return { projectId: project.id, prefix: `${newId()}/1/`, attempt: 1, stop: new AbortController().signal, ...changes };

@@ -22,7 +22,7 @@ beforeAll(async () => {
 afterAll(() => store.close());
 beforeEach(() => store.db.count('delete from provider_holds'));
 
-const pace: Pace = { claims: 4, lingerMs: 0, longestMs: 20_000 };
+const pace: Pace = { claims: 4, lingerMs: 0, longestMs: 600_000 };
 
 async function aSandbox() {
   const sandbox = await createSandbox({

@@ -43,7 +43,7 @@ test('a rule that comes after the mail was accepted still catches it, with the t
 
   const mailer = new FakeMailer({ name: 'rules' });
   const run = { prefix: 'r/1/', attempt: 1, stop: new AbortController().signal };
-  const pace = { claims: 2, lingerMs: 0, longestMs: 10_000 };
+  const pace = { claims: 2, lingerMs: 0, longestMs: 600_000 };
   const report = await deliverPending(deliveryDeps(db.db, mailer), { ...run, projectId: project.id }, pace);
   expect(report).toMatchObject({ delivered: 1, failed: 0 });
   await deliverPending(deliveryDeps(db.db, mailer), { ...run, prefix: 'r/2/', projectId: other.id }, pace);

@@ -96,25 +96,9 @@ export async function applyReports(db: Database, reports: readonly Report[]): Pr
   const [name, status] = statusOf(effect);
   const [was, becomes] = ['m', 'e'].map((row) => raw(name === null ? 'null::timestamptz' : `${row}.${name}_at`));
   const flips = flipsContact(effect);
-  const leaves = reasonOf(effect);
-  // Made before the ID of the report's own event, which follows the flip.
-  const flipId = newId();
-  const flip = contactsWritten(
-    raw('m.project_id'),
-    sql`jsonb_build_array(jsonb_build_object('id', m.contact_id, 'subscribed', false, 'flipId', ${flipId}::uuid, 'flipEmailId', m.id)
-      || ${JSON.stringify(leaves === null ? {} : { flipData: { reason: leaves } })}::jsonb)`,
-    { ...writingAs(db, 'report', first.mail.emailId), limitedBy: raw('m.limited_by') },
-  );
+  const flip = flipOf(db, first);
   const given = sql`
-    reports as materialized (
-      select * from unnest(${reports.map(({ mail }) => mail.emailId)}::uuid[], ${reports.map(({ mail }) => mail.projectId)}::uuid[],
-        ${reports.map(({ source }) => source)}::text[], ${reports.map(({ notification }) => receiptKey(notification.key))}::text[],
-        ${reports.map(({ notification }) => notification.messageId)}::text[], ${reports.map(({ notification }) => notification.at)}::timestamptz[],
-        ${reports.map(({ late }) => late)}::boolean[], ${reports.map(() => newId())}::uuid[],
-        ${reports.map(({ notification }) => reasonText(notification.effect))}::jsonb[],
-        ${reports.map(({ notification }) => JSON.stringify(saidBy(notification)))}::jsonb[],
-        ${reports.map(({ notification }) => linkOf(notification.effect))}::text[]
-      ) with ordinality as r (email_id, project_id, source, key, message_id, at, late, event_id, reason, said, link, place)),
+    reports as materialized (${rowsOf(reports)}),
     known as (
       select e.id, e.status, ${isErasedMail('e')} as erased,
         e.sent_at is not null or e.status not in ('PENDING', 'SENDING') or r.late as ripe
@@ -173,6 +157,31 @@ export async function applyReports(db: Database, reports: readonly Report[]): Pr
   for (const { firstOf } of rows) if (firstOf !== null && status !== null) countEmails(status, firstOf);
   const outcomes = new Map(rows.map(({ outcome, place }) => [Number(place), outcome]));
   return reports.map((_report, index) => outcomes.get(index + 1) ?? 'unknown');
+}
+
+/** SQL of the reports as rows; `place` counts from one. */
+function rowsOf(reports: readonly Report[]): Query {
+  const notifications = reports.map(({ notification }) => notification);
+  return sql`
+    select * from unnest(${reports.map(({ mail }) => mail.emailId)}::uuid[], ${reports.map(({ mail }) => mail.projectId)}::uuid[],
+      ${reports.map(({ source }) => source)}::text[], ${notifications.map(({ key }) => receiptKey(key))}::text[],
+      ${notifications.map(({ messageId }) => messageId)}::text[], ${notifications.map(({ at }) => at)}::timestamptz[],
+      ${reports.map(({ late }) => late)}::boolean[], ${reports.map(() => newId())}::uuid[],
+      ${notifications.map(({ effect }) => reasonText(effect))}::jsonb[],
+      ${notifications.map((notification) => JSON.stringify(saidBy(notification)))}::jsonb[],
+      ${notifications.map(({ effect }) => linkOf(effect))}::text[]
+    ) with ordinality as r (email_id, project_id, source, key, message_id, at, late, event_id, reason, said, link, place)`;
+}
+
+/** SQL of the end of a subscription, of the contact of the row `m`. Its event's ID is made here, before that of the report's own event, which follows it. */
+function flipOf(db: Database, { mail, notification }: Report): Query {
+  const leaves = reasonOf(notification.effect);
+  return contactsWritten(
+    raw('m.project_id'),
+    sql`jsonb_build_array(jsonb_build_object('id', m.contact_id, 'subscribed', false, 'flipId', ${newId()}::uuid, 'flipEmailId', m.id)
+      || ${JSON.stringify(leaves === null ? {} : { flipData: { reason: leaves } })}::jsonb)`,
+    { ...writingAs(db, 'report', mail.emailId), limitedBy: raw('m.limited_by') },
+  );
 }
 
 /** What a bounce or a failure is stored as, as JSON; null for other reports. */

@@ -44,7 +44,7 @@ const migrate = (id: string, body: object) => own.call('POST', `/workflows/${id}
 const move = (migrationId: string, peoplePerChunk: number, stop = new AbortController().signal) =>
   moveContacts({ db: database.db, dispatchSoon() {} }, migrationId, {
     stop,
-    longestMs: 60_000,
+    longestMs: 600_000,
     onChunk() {},
     peoplePerChunk,
   });

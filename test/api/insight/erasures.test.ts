@@ -33,7 +33,7 @@ async function aContact(project: TestProject, email: string, data: object = { fi
 
 const share = () => ({
   encryptionKeys: api.config.encryptionKeys,
-  longestMs: 60_000,
+  longestMs: 600_000,
   stop: new AbortController().signal,
   onStep: () => undefined,
 });

@@ -270,7 +270,7 @@ test('resends a failed email once, and takes a bulk change back', async () => {
   const body = { contactIds: [contact] };
   const { jobId } = (await api.call(project.secretKey, 'POST', '/contacts/bulk-unsubscribe', body)).body;
   // There is no worker here.
-  const share = { longestMs: 60_000, stop: new AbortController().signal, onStep: () => undefined };
+  const share = { longestMs: 600_000, stop: new AbortController().signal, onStep: () => undefined };
   await changeContacts(database.db, jobId, share);
   const undo = await use(client, 'plan_undo', { kind: 'bulk', jobId });
   expect(undo).toMatchObject({ affects: 1, sentence: expect.stringContaining('restore 1 contact,') });

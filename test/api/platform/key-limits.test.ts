@@ -178,7 +178,7 @@ describe('what a test key starts reaches its recipients only:', () => {
       await api.call(key, 'POST', '/v1/send', { ...mail('five@victim.example'), subscribed: true }),
     ];
     expect(started.filter(({ status }) => status >= 400).map(({ body }) => body)).toEqual([]);
-    const share = { longestMs: 60_000, stop: new AbortController().signal, onStep: () => undefined };
+    const share = { longestMs: 600_000, stop: new AbortController().signal, onStep: () => undefined };
     await changeContacts(database.db, started[5]?.body.jobId, share);
     await enrolPending(database.db);
     const runs = await database.db.rows<{ id: string; limited: boolean }>(
@@ -364,7 +364,7 @@ describe('what a test key starts reaches its recipients only:', () => {
     const data = { plan: 'pro' };
     await api.call(key, 'POST', '/contacts', { email: 'changed@victim.example', data });
     const jobId = await uploaded(api, { ...project, secretKey: key }, 'email,plan\nimported@victim.example,pro\n');
-    const share = { longestMs: 60_000, stop: new AbortController().signal, onStep: () => undefined };
+    const share = { longestMs: 600_000, stop: new AbortController().signal, onStep: () => undefined };
     await importRows(database.db, jobId, share, [api.config.APP_ENCRYPTION_KEY]);
     await api.call(project.secretKey, 'POST', '/contacts', { email: 'ours@victim.example', data });
     const now = { now: new Date(), windowsSince: null };
@@ -491,7 +491,7 @@ describe('what a test key starts reaches its recipients only:', () => {
     const keys = `/users/@me/projects/${project.id}/api-keys`;
     const { body: all } = await api.call(null, 'GET', keys, undefined, admin.session);
     await api.call(null, 'DELETE', `${keys}/${all[0].id}`, undefined, admin.session);
-    const share = { longestMs: 60_000, stop: new AbortController().signal, onStep: () => undefined };
+    const share = { longestMs: 600_000, stop: new AbortController().signal, onStep: () => undefined };
     await changeContacts(database.db, added.body.jobId, share);
     const now = { now: new Date(), windowsSince: null };
     expect(await settleSegment(database.db, segment, now)).toMatchObject({ outcome: 'computed', added: 2 });
@@ -517,7 +517,7 @@ describe('what a test key starts reaches its recipients only:', () => {
     const deps = deliveryDeps(database.db, mailer, { compose: (each) => composeQueued(composer, each) });
     const sends = async (by: string, to: string) => {
       await api.call(by, 'POST', '/v1/send', { ...mail(to), subscribed: true });
-      await deliverPending(deps, run, { claims: 1, lingerMs: 0, longestMs: 10_000 });
+      await deliverPending(deps, run, { claims: 1, lingerMs: 0, longestMs: 600_000 });
       const sent = await database.db.rows<{ emailId: string; messageId: string }>(
         `select id as "emailId", message_id as "messageId" from emails where project_id = $1 and to_address = $2`,
         [project.id, to],

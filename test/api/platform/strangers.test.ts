@@ -237,7 +237,7 @@ describe('domains wait for the operator', () => {
     const run = { projectId: project.id, prefix: 'strangers/1/', attempt: 1, stop: new AbortController().signal };
     const composer = createComposer(api.config, { warn: () => undefined });
     const deps = deliveryDeps(database.db, mailer, { compose: (each) => composeQueued(composer, each) });
-    await deliverPending(deps, run, { claims: 1, lingerMs: 0, longestMs: 10_000 });
+    await deliverPending(deps, run, { claims: 1, lingerMs: 0, longestMs: 600_000 });
     expect(mailer.sent).toEqual([]);
     expect(await database.db.rows('select status, reason from emails where project_id = $1', [project.id])).toEqual([
       { status: 'FAILED', reason: { code: 'domain_unverified' } },

@@ -204,7 +204,7 @@ const run = (projectId: string, attempt = 1) => ({
   attempt,
   stop: new AbortController().signal,
 });
-const pace = { claims: 2, lingerMs: 0, longestMs: 10_000 };
+const pace = { claims: 2, lingerMs: 0, longestMs: 600_000 };
 const depsWith = (mailer: ReturnType<typeof mailerAt>, lagMs = 0) => ({
   db: store.db,
   mailer,

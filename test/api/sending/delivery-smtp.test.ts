@@ -251,7 +251,7 @@ const run = (projectId: string) => ({
   attempt: 1,
   stop: new AbortController().signal,
 });
-const pace = { claims: 2, lingerMs: 0, longestMs: 10_000 };
+const pace = { claims: 2, lingerMs: 0, longestMs: 600_000 };
 const depsWith = (mailer: ReturnType<typeof mailerAt>) => ({
   db: store.db,
   mailer,

@@ -35,7 +35,7 @@ async function deliver(project: TestProject, options: FakeMailerOptions = {}): P
   const run = { projectId: project.id, prefix: `${mailer.name}/1/`, attempt: 1, stop: new AbortController().signal };
   const composer = createComposer(api.config, { warn: () => undefined });
   const deps = deliveryDeps(database.db, mailer, { compose: (mail) => composeQueued(composer, mail) });
-  await deliverPending(deps, run, { claims: 1, lingerMs: 0, longestMs: 10_000 });
+  await deliverPending(deps, run, { claims: 1, lingerMs: 0, longestMs: 600_000 });
   return mailer;
 }
 

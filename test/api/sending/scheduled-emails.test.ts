@@ -46,7 +46,7 @@ async function deliver(
   const run = { projectId: project.id, prefix: `${mailer.name}/1/`, attempt: 1, stop: new AbortController().signal };
   const composer = createComposer(api.config, { warn: () => undefined });
   const deps = deliveryDeps(database.db, mailer, { compose: (mail) => composeQueued(composer, mail) });
-  const report = await deliverPending(deps, run, { claims: 1, lingerMs: 0, longestMs: 10_000 });
+  const report = await deliverPending(deps, run, { claims: 1, lingerMs: 0, longestMs: 600_000 });
   return { mailer, report };
 }
 

@@ -74,7 +74,7 @@ test('what the provider reports of each kind of recipient ends in its mail, its 
   });
   const deps = { db: store.db, mailer, compose: plainly, log: { info: silent, warn: silent }, rate: 0, lagMs: 0 };
   const run = { projectId: project.id, prefix: `${newId()}/1/`, attempt: 1, stop: new AbortController().signal };
-  await deliverPending(deps, run, { claims: 2, lingerMs: 0, longestMs: 10_000 });
+  await deliverPending(deps, run, { claims: 2, lingerMs: 0, longestMs: 600_000 });
 
   const seen = async () => {
     const rows = await store.db.rows<{ local: string; status: string; subscribed: boolean; events: string[] | null }>(
