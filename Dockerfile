@@ -52,7 +52,7 @@ COPY tools ./tools
 COPY temporal ./temporal
 COPY docs/guides ./docs/guides
 COPY docs/operations ./docs/operations
-COPY docs/operations.md docs/settings.md ./docs/
+COPY docs/operations.md docs/performance.md docs/production.md docs/scaling.md docs/settings.md ./docs/
 COPY --from=build /app/dashboard/dist ./dashboard/dist
 COPY --from=build /app/dist ./dist
 USER node

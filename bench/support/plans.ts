@@ -9,7 +9,7 @@ import { eventAudience, newestEvents, newestEventsOf } from '../../src/contacts/
 import { countContacts, existingAddresses, pageOfContacts } from '../../src/contacts/list-queries.ts';
 import { type Database, Query } from '../../src/store/sql.ts';
 
-/** Prints how Postgres executes the reads of the audience, as `docs/performance.md` keeps it. */
+/** Prints how Postgres executes the reads of the audience, as `docs/performance-archive.md` keeps it. */
 export async function tellPlans(db: Database, projectId: string): Promise<void> {
   const sql = explaining(db);
   const page = { limit: 20, search: null, subscribed: null, sort: 'createdAt', dir: 'desc', after: null } as const;

@@ -31,7 +31,7 @@ export interface IndexStatement {
   on: string;
 }
 
-// Rows a second on one core of a small machine (docs/performance.md, "Migrations").
+// Rows a second on one core of a small machine (docs/performance-archive.md, "Migrations").
 const rowsPerSecond = { index: 250_000, validate: 1_000_000, change: 60_000 };
 const indexPattern =
   /^\s*create (unique )?index (?:concurrently )?(?:if not exists )?"?(\w+)"? (on (?:only )?"?(\w+)"?[\s\S]*)$/i;

@@ -131,8 +131,13 @@ export class Docs {
 
   #guideText(name: string): string {
     const { baseUrl, version } = this.#served;
-    const text = readGuide(this.#folder, this.#parts().files.get(name) ?? '');
-    return text.replaceAll('https://mail.example.com', baseUrl).replaceAll('<version>', version);
+    const { files } = this.#parts();
+    const text = readGuide(this.#folder, files.get(name) ?? '');
+    // Files of the repository that the service does not have are named, not linked.
+    const linked = text.replaceAll(/\[([^\]]*)\]\((?:[\w-]+\/)*([\w-]+)\.md(?:#[\w-]*)?\)/g, (link, words, page) =>
+      files.has(page) ? link : words,
+    );
+    return linked.replaceAll('https://mail.example.com', baseUrl).replaceAll('<version>', version);
   }
 
   #parts() {
