@@ -87,7 +87,10 @@ test('old back-ups go, and nothing else does', async () => {
   expect(made).not.toContain('2026-01-01T000000Z');
 });
 
-test('the script reads settings that exist', () => {
+test('the script reads settings that exist, and two of its own', () => {
   const read = new Set([...deployFile('backup.sh').matchAll(/\$\{?([A-Z][A-Z0-9_]+)/g)].map(([, name]) => name));
-  expect([...read].filter((name) => name !== undefined && !(name in settings))).toEqual(['KEEP_DAYS']);
+  expect([...read].filter((name) => name !== undefined && !(name in settings))).toEqual([
+    'KEEP_DAYS',
+    'BACKUP_METRICS_FILE',
+  ]);
 });
