@@ -14,6 +14,7 @@ import { removeOldHistory } from '../src/contacts/history-queries.ts';
 import { emptyTrash } from '../src/contacts/trash-queries.ts';
 import { removeOldVisits } from '../src/feedback/recipients/public-service.ts';
 import { removeOldReceipts } from '../src/feedback/reports/notify.ts';
+import { compareRestored } from '../src/feedback/reports/restored.ts';
 import { removeLostParts } from '../src/imports/csv.ts';
 import { removeOldJobs } from '../src/imports/queries.ts';
 import { recoverableJobs } from '../src/imports/service.ts';
@@ -192,6 +193,8 @@ export function reconcileChecks(deps: ActivityDeps, delivery: QueueDeps): Reconc
     openExecutions: (before, limit) => openAutomations(temporal, config.TEMPORAL_TASK_QUEUE, before, limit),
   });
   return [
+    // First, so that nothing that was found is looked up once more.
+    ...restoredChecks(deps),
     { name: 'mail', run: () => reconcileClaims(delivery, (projectId) => waker.wake(projectId)) },
     ...recoverableKinds.map((kind) => ({ name: kind.name, run: createRecovery(recovery, kind) })),
     {
@@ -202,6 +205,16 @@ export function reconcileChecks(deps: ActivityDeps, delivery: QueueDeps): Reconc
     { name: 'events behind the feed of webhooks', run: () => insertMissed(db) },
     { name: 'webhook endpoints that lack events', run: () => auditEndpoints(db) },
   ];
+}
+
+// Workflows make mail again that they had made when the database was set back; the reconciler starts those that are behind within this time.
+const shortestHoldMs = 2 * 60_000;
+
+function restoredChecks({ config, db, mailer, log }: ActivityDeps): ReconcileCheck[] {
+  if (config.RESTORED_TO === null) return [];
+  const waitMs = Math.max(shortestHoldMs, config.PROVIDER_LOOKUP_LAG_SECONDS * 1000);
+  const restore = { db, mailer, log, chunk: config.SEND_CHUNK, waitMs };
+  return [{ name: 'mail of a database that was set back', run: () => compareRestored(restore) }];
 }
 
 /** Returns the rules by which old rows are removed. Each subject whose rows need not be kept for ever adds its rule here. */

@@ -1326,6 +1326,40 @@ create unlogged table recipient_visits (
 ) with (fillfactor=70);
 create index recipient_visits_started on recipient_visits using btree (started_at);
 
+-- Mail that the provider accepted after an instant to which the database was set back, and mail that may have been. FOUND is in the ledger and
+-- becomes SETTLED as sent. LOST has no row any more; MATCHED has a new one. UNKNOWN is kept from being sent until an operator decides: RELEASED
+-- or GIVEN_UP.
+create table restored_mail (
+  restored_to timestamp(3) with time zone not null,
+  email_id uuid not null,
+  project_id uuid not null,
+  contact_id uuid,
+  campaign_id uuid,
+  source text not null,
+  message_id text,
+  accepted_at timestamp(3) with time zone,
+  outcome text not null,
+  constraint restored_mail_pkey primary key (restored_to, email_id),
+  constraint restored_mail_restored_to_fkey foreign key (restored_to) references restores(restored_to) on delete cascade,
+  constraint restored_mail_outcome_check check ((outcome = any (array['FOUND'::text, 'SETTLED'::text, 'LOST'::text, 'MATCHED'::text, 'UNKNOWN'::text, 'RELEASED'::text, 'GIVEN_UP'::text])))
+);
+create index restored_mail_open on restored_mail using btree (outcome) where (outcome = any (array['FOUND'::text, 'UNKNOWN'::text]));
+
+-- An instant to which the database was set back. All mail of the provider is held until `phase` is FINISHED. `position` is where its search
+-- goes on; `campaigns` were being sent, or were due, when the hold began.
+create table restores (
+  restored_to timestamp(3) with time zone not null,
+  provider text not null,
+  phase text default 'SEARCHING'::text not null,
+  held_at timestamp(3) with time zone default clock_timestamp() not null,
+  finished_at timestamp(3) with time zone,
+  searched boolean default true not null,
+  "position" text,
+  campaigns uuid[] not null,
+  constraint restores_pkey primary key (restored_to),
+  constraint restores_phase_check check ((phase = any (array['SEARCHING'::text, 'MATCHING'::text, 'SETTLING'::text, 'FINISHED'::text])))
+);
+
 -- How far a retention rule has walked a table, in the order of its ids.
 create table retention_cursors (
   rule text not null,
@@ -1938,6 +1972,100 @@ AS $function$
     else reason ->> 'code' end, '{number}', coalesce(reason ->> 'number', '')), '{words}', coalesce(reason ->> 'words', ''))
 $function$;
 
+CREATE OR REPLACE FUNCTION match_restored_mail(restore timestamp with time zone, reach integer)
+ RETURNS integer
+ LANGUAGE plpgsql
+AS $function$
+#variable_conflict use_column
+declare
+  most_claimed constant integer := 3000;
+  never constant timestamptz := clock_timestamp() + interval '100 years';
+  r restores;
+  fresh uuid;
+  unknown integer;
+begin
+  select * into r from restores where restored_to = restore for update;
+  if r.phase <> 'MATCHING' then return 0; end if;
+  if exists (
+    select from campaigns c left join campaign_sends s on s.campaign_id = c.id and s.send_seq = c.send_seq
+    where c.id = any (r.campaigns)
+      and (c.status = 'SCHEDULED' and c.scheduled_for <= clock_timestamp() or c.status = 'SENDING' and not coalesce(s.expanded, false)))
+  then return null; end if;
+  fresh := (lpad(to_hex(floor(1000 * extract(epoch from r.held_at))::bigint), 12, '0') || '70008000000000000000')::uuid;
+
+  with candidates as (
+    select m.email_id as lost_id, m.message_id, m.accepted_at, m.source, m.campaign_id as named, e.id, e.project_id, e.contact_id, e.campaign_id
+    from restored_mail m join emails e on e.contact_id = m.contact_id and e.project_id = m.project_id and e.source_type = m.source
+    where m.restored_to = restore and m.outcome = 'LOST' and m.source in ('CAMPAIGN', 'WORKFLOW') and e.id >= fresh
+      and e.status = 'PENDING' and e.sent_at is null and e.message_id is null
+      and (m.source = 'WORKFLOW' or e.campaign_id = any (r.campaigns) and e.campaign_id = coalesce(m.campaign_id, e.campaign_id))),
+  added as (
+    insert into restored_mail (restored_to, email_id, project_id, contact_id, campaign_id, source, message_id, accepted_at, outcome)
+    select distinct on (id) restore, id, project_id, contact_id, campaign_id, source, message_id, accepted_at,
+      case when named is null then 'UNKNOWN' else 'FOUND' end
+    from candidates order by id, named nulls last, accepted_at
+    on conflict do nothing)
+  update restored_mail m set outcome = 'MATCHED' from candidates k
+  where m.restored_to = restore and m.email_id = k.lost_id and k.named is not null;
+
+  insert into restored_mail (restored_to, email_id, project_id, contact_id, source, outcome)
+  select restore, id, project_id, contact_id, source_type, 'UNKNOWN'
+  from (
+    select *, max(place) filter (where is_found) over (partition by project_id) as last_found
+    from (
+      select e.id, e.project_id, e.contact_id, e.source_type, e.id >= fresh as is_new, e.message_id is not null as is_proven,
+        m.email_id is not null as is_found, row_number() over (partition by q.project_id order by q.created_at, q.email_id) as place
+      from email_queue q join emails e on e.id = q.email_id
+        left join restored_mail m on m.restored_to = restore and m.email_id = e.id
+      where q.created_at <= r.held_at or e.id >= fresh and e.source_type = 'WORKFLOW') queued) placed
+  where not is_found and not is_proven
+    and (not is_new and (not r.searched or place <= coalesce(last_found, 0) + most_claimed)
+      or is_new and not r.searched and source_type = 'WORKFLOW')
+  on conflict do nothing;
+
+  insert into restored_mail (restored_to, email_id, project_id, contact_id, campaign_id, source, outcome)
+  select restore, id, project_id, contact_id, campaign_id, 'CAMPAIGN', 'UNKNOWN'
+  from (
+    select *, max(place) filter (where has_left) over (recipients rows unbounded preceding) as before,
+      min(place) filter (where has_left) over (recipients rows between current row and unbounded following) as behind,
+      bool_or(is_found) over (partition by campaign_id) as any_found
+    from (
+      select e.id, e.project_id, e.contact_id, e.campaign_id, k.contact_id is not null as is_canary, s.canary as is_canary_sent,
+        c.paused_at is not null as is_paused, m.email_id is not null as is_found,
+        e.sent_at is not null or e.message_id is not null or coalesce(m.outcome = 'FOUND', false) as has_left,
+        e.status = 'PENDING' and e.sent_at is null and e.message_id is null and m.email_id is null as is_open,
+        row_number() over (partition by e.campaign_id, k.contact_id is not null order by e.contact_id) as place
+      from campaigns c join campaign_sends s on s.campaign_id = c.id and s.send_seq = c.send_seq
+        join emails e on e.campaign_id = c.id and e.send_seq = c.send_seq
+        left join campaign_canary_contacts k on k.campaign_id = c.id and k.send_seq = c.send_seq and k.contact_id = e.contact_id
+        left join restored_mail m on m.restored_to = restore and m.email_id = e.id
+      where c.id = any (r.campaigns) and c.status = 'SENDING') numbered
+    window recipients as (partition by campaign_id, is_canary order by place)) near
+  where is_open and (not is_paused or any_found)
+    and (not r.searched or place - before <= reach or behind - place <= reach
+      or before is null and behind is null and place <= reach and is_canary = is_canary_sent)
+  on conflict do nothing;
+
+  update email_queue q set claim_id = 'restored', claimed_at = r.restored_to, lookups = 1, due_at = never
+  where q.email_id = any (array(select email_id from restored_mail where restored_to = restore and outcome = 'UNKNOWN'));
+  update emails e set status = 'SENDING'
+  where e.id = any (array(
+    select email_id from restored_mail where restored_to = restore and outcome = 'UNKNOWN' and campaign_id is not null))
+    and e.status = 'PENDING';
+  insert into campaign_claims (id, campaign_id, send_seq, through_contact, size, claimed_at, taken_at, due_at, handed_at, canary, version)
+  select 'restored/' || c.id || '/' || c.send_seq, c.id, c.send_seq, u.through_contact, u.mails, r.restored_to, never, never, r.restored_to,
+    s.canary, c.content_version
+  from (
+    select campaign_id, count(*)::int as mails, (array_agg(contact_id order by contact_id desc))[1] as through_contact
+    from restored_mail where restored_to = restore and outcome = 'UNKNOWN' and campaign_id is not null group by campaign_id) u
+    join campaigns c on c.id = u.campaign_id join campaign_sends s on s.campaign_id = c.id and s.send_seq = c.send_seq
+  on conflict do nothing;
+  update restores set phase = 'SETTLING' where restored_to = restore;
+  select count(*)::int into unknown from restored_mail where restored_to = restore and outcome = 'UNKNOWN';
+  return unknown;
+end
+$function$;
+
 CREATE OR REPLACE FUNCTION record_events(happened new_event[])
  RETURNS integer
  LANGUAGE plpgsql
@@ -2019,6 +2147,29 @@ begin
     end if;
   end if;
   return cardinality(happened);
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION release_restored_mail(only_ended boolean)
+ RETURNS integer
+ LANGUAGE plpgsql
+AS $function$
+declare
+  released uuid[];
+begin
+  with freed as (
+    update restored_mail m set outcome = 'RELEASED'
+    where m.outcome = 'UNKNOWN' and (not only_ended or m.campaign_id is not null and not exists (
+      select from campaigns c where c.id = m.campaign_id and c.status = 'SENDING'))
+    returning m.email_id)
+  select coalesce(array_agg(email_id), '{}') into released from freed;
+  update email_queue set claim_id = null, claimed_at = null, lookups = 0, due_at = clock_timestamp()
+  where email_id = any (released) and claim_id = 'restored';
+  update emails set status = 'PENDING' where id = any (released) and status = 'SENDING' and sent_at is null and message_id is null;
+  update campaign_claims k set settled = true
+  where k.id like 'restored/%' and not k.settled and not exists (
+    select from restored_mail m where m.campaign_id = k.campaign_id and m.outcome = 'UNKNOWN');
+  return cardinality(released);
 end
 $function$;
 

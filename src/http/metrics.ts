@@ -109,6 +109,8 @@ function queueFigures(db: Database): Promise<{ queue: string; depth: number; age
     union all
     select 'campaign_claims', ${figures('claimed_at')} from campaign_claims where not settled
     union all
+    select 'restored_mail', ${figures('accepted_at')} from restored_mail where outcome = 'UNKNOWN'
+    union all
     select 'automation_arrivals', ${figures('created_at')} from automation_arrivals
     union all
     select 'system_mails', ${figures('created_at')} from system_mails where status = 'PENDING'

@@ -1,6 +1,7 @@
 import { type EntityData, LockMode } from '@mikro-orm/core';
 import { User } from '../accounts/entity.ts';
 import { Domain } from '../domains/queries.ts';
+import { decideRestored, restoreReports } from '../feedback/reports/restored.ts';
 import { readConfigOrExit } from '../lib/config/config.ts';
 import { isUuid } from '../lib/ids.ts';
 import { Project } from '../projects/queries.ts';
@@ -10,13 +11,15 @@ import { approveDomain, approveProject, createByHand, waitingProjects } from './
 
 // `npm run project -- enable <id>` lets a disabled project send again, `-- disable <id>` stops one; `-- rate <id> <n>` lets
 // it send n messages a second at most, `-- rate <id> default` as many as every other one; `-- create` makes one; `-- waiting`
-// lists those of people whom no operator invited, and `-- approve <id>` trusts one, or lets one of its domains send.
+// lists those of people whom no operator invited, and `-- approve <id>` trusts one, or lets one of its domains send. `-- restored` says what is
+// known of mail since the database was set back, and decides about what is not.
 const usage = [
   'npm run project -- enable|disable <project id>',
   'npm run project -- rate <project id> <messages a second>|default',
   'npm run project -- create --owner <address> --sender <address> [--name <name>]',
   'npm run project -- waiting',
   'npm run project -- approve <project id> [<domain>]',
+  'npm run project -- restored [send|fail]',
 ];
 
 /** A change of a project, and the sentence that reports it. */
@@ -59,9 +62,19 @@ async function approve(db: Database, id: string, domain: string | undefined): Pr
   return `Project "${name}" is approved: its domains may send once they are verified, without a daily limit`;
 }
 
+function restored(decision: string): ((db: Database) => Promise<string>) | null {
+  if (decision === '') return async (db) => JSON.stringify(await restoreReports(db), null, 2);
+  if (decision !== 'send' && decision !== 'fail') return null;
+  return async (db) => {
+    const mails = await decideRestored(db, decision);
+    return decision === 'send' ? `${mails} mails are sent` : `${mails} mails have failed as "submission unknown"`;
+  };
+}
+
 /** Returns the work of an action, which resolves to the text to print; null when the arguments name none. */
 function workOf(args: readonly string[]): ((db: Database) => Promise<string>) | null {
   const [action = '', id = '', more] = args;
+  if (action === 'restored') return restored(id);
   if (action === 'waiting') return async (db) => JSON.stringify(await waitingProjects(db), null, 2);
   if (!isUuid(id)) return null;
   if (action === 'approve') return (db) => approve(db, id, more);

@@ -90,6 +90,8 @@ export const erasableColumns: Readonly<Record<string, Readonly<Record<string, st
       'public_key_hash secret_key_hash public_key_sealed secret_key_sealed disabled_reason customer subscription tracking language erasure_key_sealed public_key_mode',
     provider_handovers: 'claim_id message_id',
     provider_holds: 'provider reason',
+    restored_mail: 'source message_id outcome',
+    restores: 'provider phase position',
     recipient_visits: 'visitor',
     retention_cursors: 'rule',
     segments: 'type watched_events',

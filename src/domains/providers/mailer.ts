@@ -52,6 +52,23 @@ export type Verdict =
 /** The messages that a provider accepted under a claim: message ID and instant by our email ID. */
 export type Accepted = Map<string, { messageId: string; at: string }>;
 
+/** A message that the provider accepted, as its search lists it. `at` is an ISO instant, `tag` and our IDs are what it was handed over with. */
+export interface ListedMessage {
+  messageId: string;
+  at: string;
+  emailId: string;
+  projectId: string;
+  recipient: string;
+  subject: string;
+  tag: string;
+}
+
+/** A page of a list of messages; `next` is the position of the next page, null after the last. */
+export interface ListedPage {
+  messages: ListedMessage[];
+  next: string | null;
+}
+
 /** A call that is being put together. */
 export interface MailerCall {
   add(message: OutgoingMessage): void;
@@ -83,6 +100,11 @@ export interface Mailer {
   begin?(claimId: string): MailerCall;
   /** Looks up the messages that the provider accepted under this claim. Rejects when the provider cannot be asked. */
   accepted(claimId: string): Promise<Accepted>;
+  /**
+   * Lists the messages that it has accepted since an ISO instant, a page at a time from `position` on (null for the first), for providers that can
+   * be searched. Rejects when the provider cannot be asked, or when the list would have gaps.
+   */
+  acceptedSince?(since: string, position: string | null): Promise<ListedPage>;
   /** How long after its beginning a call may still bring messages to the provider, in milliseconds; 0 when absent. */
   readonly longestCallMs?: number;
   /** For providers that cannot be searched, where `accepted` answers from our own record of hand-overs. */

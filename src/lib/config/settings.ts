@@ -57,6 +57,13 @@ const list = v.pipe(
       .filter((item) => item !== ''),
   ),
 );
+const instant = v.pipe(
+  v.string(),
+  v.isoTimestamp('must be an instant like 2026-01-15T10:30:00Z'),
+  v.transform((value) => new Date(value)),
+  v.check((value) => value.getTime() < Date.now(), 'must not be in the future'),
+  v.transform((value) => value.toISOString()),
+);
 const hostAndPort = v.pipe(v.string(), v.regex(/^[^\s:/]+:\d{1,5}$/, 'must be host:port without a scheme'));
 const secret = v.pipe(v.string(), v.minLength(32, 'must have at least 32 characters'));
 const resolvers = v.pipe(
@@ -454,6 +461,10 @@ export const settings = {
       integer(1, 3650),
       90,
       'How long changes of contacts are kept: for their history, and for undoing imports and bulk changes.',
+    ),
+    RESTORED_TO: optional(
+      instant,
+      'ISO instant to which Postgres was set back, by a restore or a failover to a replica that was behind. Mail is held until the provider has said what it accepted since.',
     ),
     BACKUP_RETENTION_DAYS: optional(
       integer(0, 3650),

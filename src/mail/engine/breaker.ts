@@ -4,7 +4,7 @@ import type { Verdict } from '../../domains/providers/mailer.ts';
 import { field, Instant, nameSchemas } from '../../lib/validation/fields.ts';
 import { isoInstant } from '../../store/columns.ts';
 import { recordingEvents } from '../../store/record-events.ts';
-import { type Database, sql } from '../../store/sql.ts';
+import { type Database, raw, sql } from '../../store/sql.ts';
 import { longestAskedMs } from './attempts.ts';
 import type { EngineDeps } from './port.ts';
 
@@ -43,6 +43,12 @@ export const longestHeldMs = 60_000;
 // While one caller tries a held provider, the others wait this long for its result.
 const probeMs = 10_000;
 
+/**
+ * A provider is held until then while a database that was set back is compared with what the provider has accepted since
+ * (feedback/reports/restored.ts). No call ends or shortens such a hold.
+ */
+export const restoreHold = raw(`timestamptz '9999-01-01'`);
+
 /** Reads the verdicts of one call: it speaks for the provider when it failed as a whole or got through. */
 export function reportOf(verdicts: readonly Verdict[]): CallReport {
   let failed: CallReport = null;
@@ -73,9 +79,11 @@ export function backOff(failures: number, account: boolean, afterMs: number | nu
 /** Returns why the provider is held, or null when it may be called. For people; callers ask `mayCall`. */
 export async function holdFor(db: Database, provider: string): Promise<Hold | null> {
   const row = await db.row<Hold>(sql`
-    select coalesce(reason, 'provider does not answer') as reason, held_since as since, held_until as until,
-      ceil(1000 * extract(epoch from held_until - clock_timestamp()))::float8 as "waitMs"
-    from provider_holds where provider = ${provider} and held_until is not null`);
+    select reason, since, until, ceil(1000 * extract(epoch from until - clock_timestamp()))::float8 as "waitMs"
+    from (
+      select coalesce(reason, 'provider does not answer') as reason, held_since as since,
+        case when held_until < ${restoreHold} then held_until else clock_timestamp()::timestamptz(3) + ${longestHeldMs} * interval '1 millisecond' end as until
+      from provider_holds where provider = ${provider} and held_until is not null) held`);
   return row && { ...row, since: isoInstant(row.since), until: isoInstant(row.until) };
 }
 
@@ -118,7 +126,7 @@ export async function noteCall(
     if (probing)
       await db.count(sql`
         update provider_holds set held_until = date_trunc('milliseconds', clock_timestamp())
-        where provider = ${provider} and held_until > clock_timestamp()`);
+        where provider = ${provider} and held_until > clock_timestamp() and held_until < ${restoreHold}`);
     return false;
   }
   // Only the probe's answer counts while a hold lasts: calls that were already under way when it began neither end nor
@@ -126,7 +134,7 @@ export async function noteCall(
   if (report.ok) {
     await db.count(sql`
       update provider_holds set failures = 0, reason = null, held_since = null, held_until = null
-      where provider = ${provider} and failures > 0 and (${probing} or held_until is null or held_until <= clock_timestamp())`);
+      where provider = ${provider} and failures > 0 and (${probing} and held_until < ${restoreHold} or held_until is null or held_until <= clock_timestamp())`);
     return false;
   }
   const { reason, afterMs, account } = report;
@@ -134,7 +142,7 @@ export async function noteCall(
     insert into provider_holds as h (provider, failures, reason, held_since) values (${provider}, 1, ${reason}, clock_timestamp())
     on conflict (provider) do update set failures = h.failures + 1, reason = excluded.reason,
       held_since = coalesce(h.held_since, excluded.held_since)
-    where ${probing} or h.held_until is null or h.held_until <= clock_timestamp()
+    where ${probing} and h.held_until < ${restoreHold} or h.held_until is null or h.held_until <= clock_timestamp()
     returning failures`);
   if (counted === null) return true;
   const atOnce = account || afterMs !== null;

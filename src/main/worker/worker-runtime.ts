@@ -8,6 +8,7 @@ import { wakesUnderWay } from '../../automations/runtime/recovery.ts';
 import { foldAllContactChanges } from '../../contacts/catalogue-queries.ts';
 import { countNewEvents } from '../../contacts/events/counting-queries.ts';
 import type { Mailer } from '../../domains/providers/mailer.ts';
+import { holdRestored } from '../../feedback/reports/restored.ts';
 import { foldAndJudge } from '../../feedback/reputation/service.ts';
 import { createWebhookWatch } from '../../insight/webhooks/feed.ts';
 import type { Config } from '../../lib/config/config.ts';
@@ -88,7 +89,7 @@ export async function startWorker(
     ...(metrics === null ? {} : { onCall: metrics.onCall }),
   });
   const activities = createActivities({
-    ...(await outsideOf(config, log, store.db, overrides.mailer)),
+    ...(await heldAfterRestore(config, log, store.db, overrides.mailer)),
     config,
     db: store.db,
     heavyReads: heavyReads(reads.db, heavyWorkerLimits),
@@ -136,6 +137,15 @@ export async function startWorker(
     return closed;
   };
   return { ready: workers.ready, close, [Symbol.asyncDispose]: close };
+}
+
+// The hold begins before there is anybody who could hand mail over.
+async function heldAfterRestore(config: Config, log: Logger, db: Database, mailer?: Mailer) {
+  const outside = await outsideOf(config, log, db, mailer);
+  const { RESTORED_TO: restoredTo } = config;
+  if (restoredTo !== null && (await holdRestored(db, restoredTo, outside.mailer)))
+    log.warn({ restoredTo }, 'the database was set back: mail is held until the provider has been asked');
+  return outside;
 }
 
 interface LoopDeps {

@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, expect, test, vi } from 'vitest';
-import type { OutgoingMessage, Verdict } from '../../../src/domains/providers/mailer.ts';
+import type { ListedPage, OutgoingMessage, Verdict } from '../../../src/domains/providers/mailer.ts';
 import {
   createPostmarkDomains,
   createPostmarkMailer,
@@ -423,4 +423,50 @@ test('the register of domains is asked below the path of the API, and a domain t
   await domains.remove('7');
   expect(calls.map(({ method, url: { pathname } }) => `${method} ${pathname}`)).toEqual(['DELETE /postmark/domains/7']);
   await expect(domains.check('7')).rejects.toMatchObject({ statusCode: 404 });
+});
+
+const listed = (place: number) => ({
+  MessageID: `message-${place}`,
+  ReceivedAt: new Date(Date.UTC(2026, 0, 15) - place * 100).toISOString(),
+  Recipients: ['one@example.com'],
+  Subject: 'Hello',
+  Tag: 'CAMPAIGN',
+  Metadata: {
+    eid: `01980000-0000-7000-8000-${String(place).padStart(12, '0')}`,
+    pid: '01980000-0000-7000-8000-000000000000',
+  },
+});
+
+/** Everything that is listed since an instant, by a search of so many messages that reads dates so many milliseconds later. */
+async function listedSince(count: number, since: string, zoneMs = 0) {
+  const all = Array.from({ length: count }, (_, place) => listed(place));
+  const { url, calls } = await provider(({ url: { searchParams } }, response) => {
+    const before = searchParams.get('todate');
+    const until = before === null ? Number.POSITIVE_INFINITY : Date.parse(before) + zoneMs;
+    const offset = Number(searchParams.get('offset'));
+    const reached = searchParams.get('messagestream') === 'broadcast' ? all : [];
+    const found = reached.filter(({ ReceivedAt }) => Date.parse(ReceivedAt) <= until);
+    json(response, 200, { TotalCount: found.length, Messages: found.slice(offset, offset + 500) });
+  });
+  const streams = { transactional: 'outbound', broadcast: 'broadcast' };
+  const mailer = createPostmarkMailer({ serverToken: 't', apiUrl: url, streams, log: { warn: () => undefined } });
+  const ids = new Set<string>();
+  let position: string | null = null;
+  do {
+    const page: ListedPage | undefined = await mailer.acceptedSince?.(since, position);
+    for (const { messageId } of page?.messages ?? []) ids.add(messageId);
+    position = page?.next ?? null;
+  } while (position !== null);
+  return { ids, calls: calls.length };
+}
+
+test('lists all that was accepted since an instant, further than a search reaches, and not what is older', async () => {
+  const since = listed(10_600).ReceivedAt;
+  const { ids, calls } = await listedSince(11_200, since);
+  expect(ids.size).toBe(10_601);
+  expect(calls).toBe(23);
+});
+
+test.each([-5, 5])('rejects a list with gaps, of a search that reads dates %i hours off', async (hours) => {
+  await expect(listedSince(11_200, listed(10_600).ReceivedAt, hours * 3_600_000)).rejects.toThrow(/search/);
 });

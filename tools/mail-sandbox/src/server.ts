@@ -71,6 +71,8 @@ export interface SandboxOptions {
   keepBytes?: number;
   /** Waits before the second and later attempts at a webhook, in milliseconds (default 1, 2 and 5 seconds). */
   webhookRetryMs?: readonly number[];
+  /** Whether the search shows a message by now; all of them at once when absent. Takes its ID and when it was accepted. */
+  searchable?: (id: string, at: number) => boolean;
   /** Called with errors of the sandbox itself (default: to stderr). */
   onError?(error: unknown): void;
 }
@@ -131,6 +133,7 @@ export async function createSandbox(options: SandboxOptions): Promise<Sandbox> {
       },
       budget: createByteBudget(bodyBudgetBytes),
       calls: { count: 0 },
+      searchable: options.searchable ?? (() => true),
       closing: closing.signal,
     };
     const server = await listen(createApp(parts, options.host, onError).callback(), options.host, options.port);

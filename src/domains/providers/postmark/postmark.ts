@@ -1,5 +1,6 @@
 import { AccountClient, Errors, type Models, ServerClient } from 'postmark';
-import type { Accepted, DomainProvider, Mailer, ProviderDomain } from '../mailer.ts';
+import { isUuid } from '../../../lib/ids.ts';
+import type { Accepted, DomainProvider, ListedMessage, ListedPage, Mailer, ProviderDomain } from '../mailer.ts';
 import { refusedByPostmark } from '../mime.ts';
 import { createChunkPool } from './postmark-batch.ts';
 import { PostmarkCall, type PostmarkContext, patienceMs } from './postmark-call.ts';
@@ -127,6 +128,7 @@ export function createPostmarkMailer(options: PostmarkOptions): Mailer {
       const found = await Promise.all(names.map((stream) => search(client, claimId, stream)));
       return new Map(found.flatMap((part) => [...part]));
     },
+    acceptedSince: (since, position) => list(client, [...new Set(Object.values(streams))], since, position),
   };
 }
 
@@ -156,4 +158,66 @@ async function search(client: ServerClient, claimId: string, stream: string): Pr
     if (messages.length < searchPage) break;
   }
   return found;
+}
+
+/** Where a list of messages goes on: `seen` is the oldest message before the search was begun anew, until it is met again. */
+interface ListPosition {
+  stream: number;
+  offset: number;
+  before: string | null;
+  seen: string | null;
+}
+
+const first: ListPosition = { stream: 0, offset: 0, before: null, seen: null };
+
+// Newest first. A search reaches 10,000 messages, so that the next one begins at the oldest of them; a second further on, because that is how
+// precise its dates are.
+async function list(
+  client: ServerClient,
+  streams: readonly string[],
+  since: string,
+  position: string | null,
+): Promise<ListedPage> {
+  const at = position === null ? first : (JSON.parse(position) as ListPosition);
+  const { before, offset, stream } = at;
+  const filter = { count: searchPage, offset, messagestream: streams[stream] ?? '', ...(before && { todate: before }) };
+  const answer: unknown = await client.getOutboundMessages(filter);
+  const found = (answer as { Messages?: unknown }).Messages;
+  if (!Array.isArray(found)) throw new Error('The provider answered a message search without a list of messages');
+  const messages = found as Partial<Models.OutboundMessage>[];
+  const seen = messages.some(({ MessageID }) => MessageID === at.seen) ? null : at.seen;
+  const oldest = messages.at(-1);
+  const isOver = messages.length < searchPage || instant(oldest?.ReceivedAt) < since;
+  // Dates that the provider reads in another time zone would leave out messages in between.
+  if (isOver && seen !== null) throw new Error('The message search of the provider does not go on where it ended');
+  const listed = messages.flatMap(listedMessage).filter((message) => message.at >= since);
+  if (isOver && stream + 1 === streams.length) return { messages: listed, next: null };
+  if (isOver) return { messages: listed, next: JSON.stringify({ ...first, stream: stream + 1 }) };
+  if (offset + 2 * searchPage <= searchEnd)
+    return { messages: listed, next: JSON.stringify({ ...at, seen, offset: offset + searchPage }) };
+  const end = new Date(Date.parse(instant(oldest?.ReceivedAt)) + 1000).toISOString();
+  if (seen !== null || end === before)
+    throw new Error('The provider accepted more messages within a second than its search can list');
+  return {
+    messages: listed,
+    next: JSON.stringify({ stream, offset: 0, before: end, seen: oldest?.MessageID ?? null }),
+  };
+}
+
+// Messages without our IDs are of another system on the same server.
+function listedMessage(message: Partial<Models.OutboundMessage>): ListedMessage[] {
+  const { eid, pid } = message.Metadata ?? {};
+  const [recipient] = message.Recipients ?? [];
+  if (!eid || !pid || !message.MessageID || !isUuid(eid) || !isUuid(pid)) return [];
+  return [
+    {
+      messageId: message.MessageID,
+      at: instant(message.ReceivedAt),
+      emailId: eid,
+      projectId: pid,
+      recipient: recipient ?? '',
+      subject: message.Subject ?? '',
+      tag: message.Tag ?? '',
+    },
+  ];
 }

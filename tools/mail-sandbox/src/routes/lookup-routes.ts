@@ -59,7 +59,7 @@ function disturbed(ctx: Context, faults: Faults): boolean {
 }
 
 /** One page of the search, or what is wrong with its parameters. */
-function list(parameters: URLSearchParams, { store }: Parts): Record<string, unknown> | string {
+function list(parameters: URLSearchParams, { store, searchable }: Parts): Record<string, unknown> | string {
   const query = new Map([...parameters].map(([name, value]) => [name.toLowerCase(), value]));
   const count = Number(query.get('count') ?? Number.NaN);
   const offset = Number(query.get('offset') ?? Number.NaN);
@@ -73,7 +73,8 @@ function list(parameters: URLSearchParams, { store }: Parts): Record<string, unk
   if (typeof filter === 'string') return filter;
   // Everything here is sent at once, so that no message is queued or still being processed.
   const none = query.has('status') && query.get('status')?.toLowerCase() !== 'sent';
-  const { total, entries } = none ? { total: 0, entries: [] } : page(search(store, filter), offset, count);
+  const found = none ? [] : [...search(store, filter)].filter(({ id, at }) => searchable(id, at));
+  const { total, entries } = page(found, offset, count);
   return { TotalCount: total, Messages: entries.map(summary) };
 }
 

@@ -19,6 +19,8 @@ export interface Parts {
   service: Service;
   /** Calls of the sending paths since the process started. */
   calls: { count: number };
+  /** Whether the search shows a message by now. */
+  searchable: (id: string, at: number) => boolean;
   /** Aborted when the sandbox closes. */
   closing: AbortSignal;
 }
