@@ -175,6 +175,7 @@ test('with the mouse: steps are selected by clicks and by a frame, copied from t
   const { own, inDashboard, open } = designer;
   const id = await tall('Mit Maus');
   await inDashboard(async (page) => {
+    await page.setViewportSize({ width: 1280, height: 1150 });
     await open(page, `workflows/${id}`);
     await stepOn(page, 'Tag 12.').waitFor();
     // Both are in sight at first: what is not, a pointer cannot reach.
@@ -204,11 +205,15 @@ test('with the mouse: steps are selected by clicks and by a frame, copied from t
     await stepOn(page, 'Tag 3. 2').waitFor({ state: 'detached' });
     await page.getByText('No changes', { exact: true }).waitFor();
 
-    // A frame around the first three, in the sight of the whole graph.
+    // A frame around the first three, which the beginning of the graph shows.
     await page.getByRole('button', { name: 'Fit View' }).click();
-    const last = stepOn(page, 'Tag 12.');
-    const canvas = await boxOf(page, '.canvas');
-    await expect.poll(async () => (await last.boundingBox())?.y).toBeLessThan(canvas.y + canvas.height);
+    const canvas = await boxOf(page, '.react-flow');
+    const bottomOf = async (name: string) => {
+      const box = await stepOn(page, name).boundingBox();
+      return box === null ? 0 : box.y + box.height;
+    };
+    await expect.poll(() => bottomOf('Tag 3.')).toBeLessThan(canvas.y + canvas.height);
+    await expect.poll(() => bottomOf('Trigger')).toBeGreaterThan(canvas.y);
     const [first, third] = [await stepOn(page, 'Tag 1.').boundingBox(), await stepOn(page, 'Tag 3.').boundingBox()];
     if (first === null || third === null) throw new Error('A step is not to be seen');
     await page.keyboard.down('Shift');
@@ -327,5 +332,85 @@ test('paths show who took them and who dropped off, in the time that is chosen, 
     await page.keyboard.press('ArrowDown');
     await page.getByText('yes · 3 · 60%', { exact: true }).waitFor();
     await expect.poll(() => period.inputValue()).toBe('30');
+  });
+});
+
+test('sixty steps are readable: Arrange makes columns, fit stops at legible text, and the outline leads to any step', async () => {
+  const { own, inDashboard, open } = designer;
+  const { id, trigger } = await own.automation({ name: 'Sechzig Schritte' });
+  const names = Array.from({ length: 59 }, (_, n) => `Tag ${n + 1}.`);
+  const step = (name: string, n: number) => ({
+    id: name,
+    type: 'DELAY',
+    name,
+    position: { x: 100, y: n * 190 },
+    config: { amount: 1, unit: 'days' },
+  });
+  await own.done('PUT', `/workflows/${id}/graph`, {
+    steps: [
+      {
+        id: trigger,
+        type: 'TRIGGER',
+        name: 'Trigger',
+        position: { x: 100, y: 0 },
+        config: { eventName: 'user.signup' },
+      },
+      ...names.map((name, n) => step(name, n + 1)),
+    ],
+    transitions: names.map((name, n) => ({ fromStepId: n === 0 ? trigger : names[n - 1], toStepId: name })),
+  });
+  await inDashboard(async (page) => {
+    await open(page, `workflows/${id}`);
+    await stepOn(page, 'Tag 59.').waitFor();
+    const zoom = () =>
+      page.locator('.react-flow__viewport').evaluate((each) => new DOMMatrix(getComputedStyle(each).transform).a);
+    // The smallest text of a step has 12 px.
+    await expect.poll(async () => 12 * (await zoom())).toBeGreaterThanOrEqual(11);
+    await press(page, 'Arrange');
+    const lefts = () =>
+      page
+        .locator('.react-flow__node')
+        .evaluateAll((all) => new Set(all.map((each) => Math.round(each.getBoundingClientRect().x))).size);
+    await expect.poll(lefts).toBeGreaterThan(3);
+    await press(page, 'Zoom Out');
+    await press(page, 'Zoom Out');
+    await press(page, 'Zoom Out');
+    await expect.poll(async () => 12 * (await zoom())).toBeLessThan(11);
+    await press(page, 'Fit View');
+    await expect.poll(async () => 12 * (await zoom())).toBeGreaterThanOrEqual(11);
+    // The beginning of the graph is what it shows.
+    const isInSight = async (name: string) => {
+      const [flow, box] = [await boxOf(page, '.react-flow'), await stepOn(page, name).boundingBox()];
+      return (
+        box !== null &&
+        box.x >= flow.x &&
+        box.y >= flow.y &&
+        box.x + box.width <= flow.x + flow.width &&
+        box.y + box.height <= flow.y + flow.height
+      );
+    };
+    await expect.poll(() => isInSight('Trigger')).toBe(true);
+
+    await press(page, 'Outline');
+    const outline = page.getByRole('navigation', { name: 'Outline' });
+    expect(await outline.getByRole('button').allTextContents()).toEqual(
+      ['Trigger', ...names].map((name, n) => expect.stringContaining(`${n + 1}${name}`)),
+    );
+    // By keyboard alone, and the focus stays in the list.
+    await page.keyboard.press('Tab');
+    await page.keyboard.press('End');
+    await page.keyboard.press('ArrowUp');
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { level: 2, name: 'Tag 58.' }).waitFor();
+    await expect.poll(() => isInSight('Tag 58.')).toBe(true);
+    // Beside the outline, not below it.
+    const { x, width } = await boxOf(page, 'nav[aria-label="Outline"]');
+    await expect.poll(async () => (await stepOn(page, 'Tag 58.').boundingBox())?.x).toBeGreaterThan(x + width);
+    await expect.poll(() => outline.locator('[aria-current]').textContent()).toContain('Tag 58.');
+    expect(await page.evaluate(() => document.activeElement?.textContent)).toContain('Tag 58.');
+    expect(await problemsInBothThemes(page)).toEqual([]);
+    await page.keyboard.press('Escape');
+    await outline.waitFor({ state: 'detached' });
+    expect(await page.evaluate(() => document.activeElement?.getAttribute('aria-label'))).toBe('Outline');
   });
 });

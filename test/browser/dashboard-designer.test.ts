@@ -67,6 +67,8 @@ test('an automation with every step type is drawn, enabled, run for a contact an
     await type(page, 'Reason', 'no order yet');
 
     await press(page, 'Arrange');
+    // It is shown from its beginning, wherever the canvas was.
+    await expect.poll(async () => (await stepOn(page, 'Trigger').boundingBox())?.y).toBeGreaterThan(0);
     await press(page, 'Enable Willkommen');
     // Nothing is published unasked.
     const dialog = page.getByRole('dialog');

@@ -1,8 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import { stepSize, wayKey, waysOut } from '../../../dashboard/src/pages/workflows/graph/graph.ts';
 import { automaticLayout } from '../../../dashboard/src/pages/workflows/graph/layout.ts';
-import { route } from '../../../dashboard/src/pages/workflows/graph/route.ts';
+import { outlineOf } from '../../../dashboard/src/pages/workflows/graph/outline.ts';
+import { roundedPath, route } from '../../../dashboard/src/pages/workflows/graph/route.ts';
 import type { Step, Transition } from '../../../dashboard/src/pages/workflows/graph/shapes.ts';
+import { legibleZoom, stepsInSight } from '../../../dashboard/src/pages/workflows/graph/sight.ts';
 
 interface Graph {
   steps: Step[];
@@ -199,4 +201,160 @@ describe('Arrange', () => {
     const [mail = 0, first = 0] = ['mail', 'first'].map((id) => places.get(id)?.x);
     expect(mail).toBeLessThan(first);
   });
+});
+
+describe('a long graph', () => {
+  const line = (length: number) => {
+    const steps: Step[] = Array.from({ length }, (_, n) => ({
+      id: `s${n}`,
+      type: n === 0 ? 'TRIGGER' : 'DELAY',
+      name: `Step ${n}`,
+      position,
+      config: {},
+      templateId: null,
+    }));
+    const ways = steps.slice(1).map(({ id }, n): Transition => {
+      const between = { fromStepId: `s${n}`, toStepId: id };
+      return { id: `w${n}`, ...between, branch: null, waitOutcome: null, priority: 0 };
+    });
+    return { steps, ways };
+  };
+  const columnsOf = (places: ReturnType<typeof automaticLayout>) => [
+    ...new Set([...places.values()].map(({ x }) => x)),
+  ];
+  const sizeOf = (places: ReturnType<typeof automaticLayout>) => {
+    const all = [...places.values()];
+    return [
+      Math.max(...all.map(({ x }) => x)) - Math.min(...all.map(({ x }) => x)) + stepSize.width,
+      Math.max(...all.map(({ y }) => y)) - Math.min(...all.map(({ y }) => y)) + stepSize.height,
+    ] as const;
+  };
+
+  test('goes on in columns side by side, about as wide as a canvas, and no path runs through a step', () => {
+    const graph = line(60);
+    const places = automaticLayout(graph.steps, graph.ways);
+    const [width, height] = sizeOf(places);
+    expect(width / height).toBeGreaterThan(1);
+    expect(width / height).toBeLessThan(2.2);
+    const all = segments(graph, places);
+    expect([crossings(all), all.flatMap((path) => stepsUnder(path, places)), overlapping(places)]).toEqual([
+      [],
+      [],
+      [],
+    ]);
+    // Read from the left, and in each column from the top.
+    const inOrder = [...places].sort(([, a], [, b]) => a.x - b.x || a.y - b.y).map(([id]) => id);
+    expect(inOrder).toEqual(graph.steps.map(({ id }) => id));
+  });
+
+  test('of twelve rows stays in one column, and one of thirteen has two', () => {
+    const [short, long] = [line(12), line(13)].map(({ steps, ways }) => columnsOf(automaticLayout(steps, ways)).length);
+    expect(short).toBe(1);
+    expect(long).toBeGreaterThan(1);
+  });
+
+  test('is not divided where more than one path leads on', () => {
+    const plan = { id: 'plan', type: 'CONDITION' as const, name: '', position, config: { field: 'data.plan' } };
+    const { steps, ways } = line(2);
+    const branches = ['yes', 'no'].flatMap((branch) =>
+      Array.from({ length: 20 }, (_, n) => ({
+        step: { id: `${branch}${n}`, type: 'DELAY' as const, name: '', position, config: {}, templateId: null },
+        way: {
+          id: `${branch}-${n}`,
+          fromStepId: n === 0 ? 'plan' : `${branch}${n - 1}`,
+          toStepId: `${branch}${n}`,
+          branch: n === 0 ? branch : null,
+          waitOutcome: null,
+          priority: 0,
+        },
+      })),
+    );
+    const all = [...steps.slice(0, 1), { ...plan, templateId: null }, ...branches.map(({ step }) => step)];
+    const first = { ...(ways[0] as Transition), toStepId: 'plan' };
+    const places = automaticLayout(all, [first, ...branches.map(({ way }) => way)]);
+    const [yes, no] = ['yes', 'no'].map((branch) =>
+      Array.from({ length: 20 }, (_, n) => places.get(`${branch}${n}`)?.x),
+    );
+    expect([new Set(yes).size, new Set(no).size]).toEqual([1, 1]);
+  });
+
+  test('shows at a legible zoom what a window has room for, the first step always, and all of a small one', () => {
+    const graph = line(60);
+    const places = automaticLayout(graph.steps, graph.ways);
+    const placed = graph.steps.map(({ id }) => ({ id, position: places.get(id) ?? position }));
+    const seen = stepsInSight(placed, { width: 1000, height: 600 });
+    const seenPlaces = new Map(seen.map((each) => [each.id, each.position]));
+    const [width, height] = sizeOf(seenPlaces);
+    expect([width * legibleZoom <= 1000, height * legibleZoom <= 600, seen[0]?.id]).toEqual([true, true, 's0']);
+    expect(seen.length).toBeGreaterThan(4);
+    expect(stepsInSight(placed, { width: 100, height: 50 }).map(({ id }) => id)).toEqual(['s0']);
+    expect(stepsInSight(placed.slice(0, 3), { width: 1000, height: 700 })).toHaveLength(3);
+    expect(stepsInSight([], { width: 1000, height: 700 })).toEqual([]);
+  });
+});
+
+describe('the outline', () => {
+  test('has each branch to its end before the next one, what they join in after both, and loose steps last', () => {
+    const step = (id: string, type: Step['type'], config = {}): Step => ({
+      id,
+      type,
+      name: id,
+      position,
+      config,
+      templateId: null,
+    });
+    const way = (fromStepId: string, toStepId: string, branch: string | null = null): Transition => ({
+      id: `${fromStepId} ${toStepId}`,
+      fromStepId,
+      toStepId,
+      branch,
+      waitOutcome: null,
+      priority: 0,
+    });
+    const steps = [
+      step('loose', 'EXIT'),
+      step('joined', 'DELAY'),
+      step('left', 'DELAY'),
+      step('right', 'DELAY'),
+      step('plan', 'CONDITION', { field: 'data.plan' }),
+      step('trigger', 'TRIGGER'),
+      step('left end', 'WEBHOOK'),
+    ];
+    const ways = [
+      way('plan', 'right', 'no'),
+      way('right', 'joined'),
+      way('left end', 'joined'),
+      way('left', 'left end'),
+      way('plan', 'left', 'yes'),
+      way('trigger', 'plan'),
+    ];
+    expect(outlineOf(steps, ways).map(({ step: { id }, by }) => [id, by])).toEqual([
+      ['trigger', ''],
+      ['plan', ''],
+      ['left', 'yes'],
+      ['left end', ''],
+      ['right', 'no'],
+      ['joined', ''],
+      ['loose', ''],
+    ]);
+  });
+
+  test.each(seeds.slice(0, 30))('has every step once, none before what leads to it (seed %i)', (seed) => {
+    const { steps, ways } = workflow(seed, 40, true);
+    const order = outlineOf(steps, ways).map(({ step: { id } }) => id);
+    expect([...order].sort()).toEqual(steps.map(({ id }) => id).sort());
+    for (const { fromStepId, toStepId } of ways)
+      expect(order.indexOf(fromStepId)).toBeLessThan(order.indexOf(toStepId));
+  });
+});
+
+test('a path to a step higher up keeps to a free lane, and is drawn with round corners', () => {
+  const steps = [0, 1, 2].flatMap((n) => [
+    { x: 0, y: n * 192 },
+    { x: 336, y: n * 192 },
+  ]);
+  const points = route({ x: 120, y: 488 }, { x: 456, y: 0 }, steps);
+  const lane = points[2]?.x ?? 0;
+  expect([lane >= 264, lane <= 312, points.at(-1)]).toEqual([true, true, { x: 456, y: 0 }]);
+  expect(roundedPath(points)).toMatch(/^M 120,488( L \S+ Q \S+ \S+){4} L 456,0$/);
 });

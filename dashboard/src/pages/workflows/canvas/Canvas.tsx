@@ -2,6 +2,7 @@ import {
   Background,
   Controls,
   type EdgeTypes,
+  getViewportForBounds,
   MiniMap,
   type NodeTypes,
   ReactFlow,
@@ -12,18 +13,19 @@ import {
   useReactFlow,
   useStore,
 } from '@xyflow/react';
-import '@xyflow/react/dist/style.css';
+import '@xyflow/react/dist/base.css';
 import '../designer.css';
 import { type DragEvent, type KeyboardEvent, type ReactNode, type RefObject, useEffect, useRef, useState } from 'react';
 import type { PathFigures } from '../graph/figures.ts';
 import { type Addable, stepSize } from '../graph/graph.ts';
 import type { Transition } from '../graph/shapes.ts';
+import { boundsOf, legibleZoom, stepsInSight } from '../graph/sight.ts';
 import { edgesOf, movedOf, nodesOf } from './canvas-elements.ts';
 import { pressKey } from './canvas-keys.ts';
 import { useClipboardKeys } from './clipboard.ts';
 import { PathEdge, type PathEdgeType } from './PathEdge.tsx';
 import { type ShownStep, StepNode, type StepNodeType } from './StepNode.tsx';
-import { StepSearch } from './StepSearch.tsx';
+import { type OpenFinder, StepSearch } from './StepSearch.tsx';
 import { type Selection, selectionOf, toggled } from './selection.ts';
 
 /** A path as the canvas shows it. */
@@ -60,7 +62,7 @@ export interface CanvasEdits {
 
 // Below the graph, so that it never lies on a step.
 const miniSize = { width: 120, height: 72 };
-const fitted = { maxZoom: 1, padding: 0.15 };
+const fitted = { minZoom: legibleZoom, maxZoom: 1, padding: 0.05 };
 const nodeTypes: NodeTypes = { step: StepNode };
 const edgeTypes: EdgeTypes = { path: PathEdge };
 
@@ -83,23 +85,25 @@ export function Canvas({
   selection,
   onSelect,
   edits,
+  arranged = 0,
   foot,
 }: ShownGraph & {
   label: string;
+  /** How many times the graph was arranged; each time it is shown from its beginning. */
+  arranged?: number;
   /** Shown below the graph. */
   foot?: ReactNode;
 }) {
   const place = useRef<HTMLDivElement>(null);
   const flow = useRef<Flow | null>(null);
-  const isEditable = edits !== undefined;
   useClipboardKeys(place, edits);
   const { nodes, framed, ...draggable } = useDraggableSteps({ steps, ways, selection, edits });
   const pointer = pointerOf({ selection, onSelect, edits }, framed);
-  const [isSearching, setSearching] = useState(false);
+  const [finder, setFinder] = useState<OpenFinder>(null);
   // One for good: a new one would count for the button that shows the whole graph as well.
-  const [atFirst] = useState(() => ({ ...fitted, nodes: firstSteps(steps), minZoom: readable }));
-  const { onKeyDown, onDrop, find } = useHands({ steps, ways, selection, onSelect, edits }, place, flow, () =>
-    setSearching(true),
+  const [atFirst] = useState(() => ({ ...fitted, nodes: firstSteps(steps) }));
+  const { onKeyDown, onDrop, find, show } = useHands({ steps, ways, selection, onSelect, edits }, place, flow, () =>
+    setFinder('search'),
   );
   return (
     // biome-ignore lint/a11y/noStaticElementInteractions: it hears keys of the steps inside, which are focusable
@@ -125,8 +129,8 @@ export function Canvas({
           fitViewOptions={atFirst}
           disableKeyboardA11y
           deleteKeyCode={null}
-          nodesDraggable={isEditable}
-          nodesConnectable={isEditable}
+          nodesDraggable={edits !== undefined}
+          nodesConnectable={edits !== undefined}
           onInit={(instance) => {
             flow.current = instance;
           }}
@@ -134,16 +138,16 @@ export function Canvas({
           {...pointer}
         >
           <Background />
-          <Controls showInteractive={false} orientation="horizontal" fitViewOptions={fitted} />
+          <FitControls steps={steps} arranged={arranged} />
           <ChosenInSight id={selection?.kind === 'step' ? selection.id : null} />
           <StepSearch
             steps={steps}
-            isOpen={isSearching}
-            onOpen={setSearching}
-            onFind={(id) => {
-              setSearching(false);
-              find(id);
-            }}
+            ways={ways}
+            selected={selection?.kind === 'step' ? selection.id : null}
+            open={finder}
+            onOpen={setFinder}
+            onFind={find}
+            onChoose={show}
           />
         </ReactFlow>
         <div className="canvas-foot">
@@ -225,8 +229,12 @@ function useHands(
     onSelect(next);
     place.current?.querySelector<HTMLElement>(`.react-flow__node[data-id="${id}"]`)?.focus();
   };
+  const show = (id: string) => {
+    centerOn(flow.current, id, legibleZoom);
+    onSelect({ kind: 'step', id });
+  };
   const find = (id: string) => {
-    centerOn(flow.current, id, readable);
+    show(id);
     focusOn(id);
   };
   const onKeyDown = (event: KeyboardEvent) => {
@@ -254,7 +262,7 @@ function useHands(
     const at = flow.current?.screenToFlowPosition({ x: event.clientX, y: event.clientY });
     if (type && at) edits?.onDrop(type, { x: Math.round(at.x), y: Math.round(at.y) });
   };
-  return { onKeyDown, onDrop, find };
+  return { onKeyDown, onDrop, find, show };
 }
 
 /** Brings the chosen step into sight when it is chosen elsewhere, was just added, or lost its place because the canvas shrank. */
@@ -275,17 +283,35 @@ function ChosenInSight({ id }: { id: string | null }) {
   return null;
 }
 
-/** The zoom at which names of steps can be read. */
-const readable = 0.75;
+// Height of page header, toolbar and footer, and width of menu and side panel where the window has room for them, in pixels.
+const besideCanvas = { height: 330, width: 640 };
+const wideWindow = 960;
 
-// Height of page header, toolbar and footer, in pixels.
-const besideCanvas = 330;
-
-/** The steps from the top that can be seen at a readable size at first; all of a small graph. */
+/** The steps that can be read at first; all of a small graph. */
 function firstSteps(steps: readonly ShownStep[]): { id: string }[] {
-  const top = Math.min(...steps.map(({ step }) => step.position.y));
-  const inSight = (window.innerHeight - besideCanvas) / readable - stepSize.height;
-  return steps.filter(({ step }) => step.position.y - top <= inSight).map(({ step }) => ({ id: step.id }));
+  const { innerWidth, innerHeight } = window;
+  return stepsInSight(placesOf(steps), {
+    width: innerWidth > wideWindow ? innerWidth - besideCanvas.width : innerWidth,
+    height: innerHeight - besideCanvas.height,
+  });
+}
+
+const placesOf = (steps: readonly ShownStep[]) => steps.map(({ step: { id, position } }) => ({ id, position }));
+
+/** The buttons for the zoom. The one that fits the graph into the canvas stops where text can still be read; so does arranging it. */
+function FitControls({ steps, arranged }: { steps: readonly ShownStep[]; arranged: number }) {
+  const flow = useReactFlow();
+  const width = useStore((state) => state.width);
+  const height = useStore((state) => state.height);
+  const shown = stepsInSight(placesOf(steps), { width, height });
+  const done = useRef(arranged);
+  useEffect(() => {
+    if (done.current === arranged) return;
+    done.current = arranged;
+    const { minZoom, maxZoom, padding } = fitted;
+    void flow.setViewport(getViewportForBounds(boundsOf(shown), width, height, minZoom, maxZoom, padding));
+  });
+  return <Controls showInteractive={false} orientation="horizontal" fitViewOptions={{ ...fitted, nodes: shown }} />;
 }
 
 /** Moves a step to the middle of the canvas, at least at this zoom. */
@@ -293,8 +319,18 @@ function centerOn(flow: Flow | null, id: string | null, leastZoom: number): void
   const node = id === null ? undefined : flow?.getNode(id);
   if (!node || !flow) return;
   const isCalm = window.matchMedia('(prefers-reduced-motion: reduce)').matches;
-  void flow.setCenter(node.position.x + stepSize.width / 2, node.position.y + stepSize.height / 2, {
-    zoom: Math.max(leastZoom, flow.getViewport().zoom),
+  const zoom = Math.max(leastZoom, flow.getViewport().zoom);
+  const x = node.position.x + (stepSize.width - outlineWidth(zoom)) / 2;
+  void flow.setCenter(x, node.position.y + stepSize.height / 2, {
+    zoom,
     duration: isCalm ? 0 : 200,
   });
+}
+
+/** The width of the open outline, which lies over the left of the canvas, in pixels of the graph; 0 where it leaves a step no room. */
+function outlineWidth(zoom: number): number {
+  const outline = document.querySelector('.step-search nav')?.getBoundingClientRect();
+  const canvas = document.querySelector('.react-flow')?.getBoundingClientRect();
+  if (!outline || !canvas || canvas.right - outline.right < stepSize.width * zoom) return 0;
+  return (outline.right - canvas.left) / zoom;
 }

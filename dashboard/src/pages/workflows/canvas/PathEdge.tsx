@@ -4,7 +4,7 @@ import { Tip } from '../../../ui/Tip.tsx';
 import { StepMenu } from '../designer/StepMenu.tsx';
 import type { PathFigures } from '../graph/figures.ts';
 import type { Addable } from '../graph/graph.ts';
-import { type Point, route } from '../graph/route.ts';
+import { leadsUp, type Point, roundedPath, route } from '../graph/route.ts';
 
 /** An edge of the canvas: a path from one step to the next. */
 export type PathEdgeType = Edge<
@@ -29,13 +29,14 @@ export type PathEdgeType = Edge<
 export function PathEdge({ sourceX, sourceY, targetX, targetY, markerEnd, data }: EdgeProps<PathEdgeType>) {
   const points = route({ x: sourceX, y: sourceY }, { x: targetX, y: targetY }, data?.steps ?? []);
   const isDirect = points.length === 2;
-  const [from, to] = isDirect ? points : points.slice(1, 3);
+  const isUp = !isDirect && leadsUp(points);
+  const [from, to] = isDirect ? points : points.slice(isUp ? 2 : 1);
   if (!from || !to) return null;
   const part = data?.at ?? 0.5;
   const at = isDirect ? onCurve(from, to, part) : between(from, to, part);
   return (
     <>
-      <BaseEdge path={pathThrough(points)} {...(markerEnd ? { markerEnd } : {})} />
+      <BaseEdge path={isUp ? roundedPath(points) : pathThrough(points)} {...(markerEnd ? { markerEnd } : {})} />
       {data ? <OnPath at={at} data={data} /> : null}
     </>
   );

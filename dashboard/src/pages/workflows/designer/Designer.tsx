@@ -17,19 +17,18 @@ import type { DesignerDialogsProps, OpenDialog } from './DesignerDialogs.tsx';
 import { DesignerAbout, DesignerActions } from './DesignerHead.tsx';
 import { editsOf } from './designer-edits.ts';
 import { EditState } from './EditState.tsx';
-import { blockedBy, type Editing, useEditing } from './editing.ts';
+import { type Editing, useEditing } from './editing.ts';
 import { SidePanel } from './SidePanel.tsx';
 import { shownSteps, shownWays } from './shown.ts';
 import { DesignerToolbar } from './Toolbar.tsx';
 
 /** The graph of an automation, drawn and edited. An edit is of this browser alone until it is published as a whole. */
 export function Designer({ workflow }: { workflow: Workflow }) {
-  const project = useProjectId();
   const editing = useEditing(workflow);
   const { selection, select, isPanelOpen, setPanelOpen } = useSelection();
   const [dialog, setDialog] = useState<OpenDialog>(null);
-  const [days, setDays] = useState(0);
-  const people = useQuery({ ...peopleQuery(project, workflow.id, days), placeholderData: keepPreviousData });
+  const { people, days, setDays } = usePeople(workflow.id);
+  const [arranged, setArranged] = useState(0);
   const publishes = workflow.enabled || (people.data?.active ?? 0) > 0;
   const { save, isSaving, isTried, refused, setRefused } = useSaving(editing, publishes, () => setDialog('publish'));
   const { issues, error: unchecked, isChecking } = useCheck(workflow, editing, isTried);
@@ -40,7 +39,7 @@ export function Designer({ workflow }: { workflow: Workflow }) {
   return (
     <Page
       title={workflow.name}
-      above={<ToWorkflows project={project} />}
+      above={<ToWorkflows />}
       about={<DesignerAbout workflow={workflow} people={people.data} />}
       actions={
         <DesignerActions
@@ -61,11 +60,11 @@ export function Designer({ workflow }: { workflow: Workflow }) {
           editing={editing}
           isChecking={isChecking}
           publishes={publishes}
-          blocked={blockedBy(editing)}
           isSaving={isSaving}
           isPanelOpen={isPanelOpen}
           edits={edits}
           selection={selection}
+          onArrange={() => setArranged((times) => times + 1)}
           onSave={() => void save()}
           onPanel={setPanelOpen}
         />
@@ -76,6 +75,7 @@ export function Designer({ workflow }: { workflow: Workflow }) {
           selection={selection}
           onSelect={select}
           edits={edits}
+          arranged={arranged}
           foot={<FiguresPeriod days={days} onChange={setDays} />}
         />
         {isPanelOpen ? (
@@ -111,12 +111,21 @@ function Dialogs(props: DesignerDialogsProps) {
   return part && props.open ? <part.DesignerDialogs {...props} /> : null;
 }
 
-function ToWorkflows({ project }: { project: string }) {
+function ToWorkflows() {
+  const project = useProjectId();
   return (
     <Link to="/app/$project/workflows" params={{ project }}>
       Workflows
     </Link>
   );
+}
+
+/** How many contacts are where in a workflow, and how many took each path in a period of days; 0 is all time. */
+function usePeople(workflow: string) {
+  const project = useProjectId();
+  const [days, setDays] = useState(0);
+  const people = useQuery({ ...peopleQuery(project, workflow, days), placeholderData: keepPreviousData });
+  return { people, days, setDays };
 }
 
 /** Holds the selection; a new selection is shown in the panel. */

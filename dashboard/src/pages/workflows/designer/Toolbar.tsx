@@ -8,7 +8,7 @@ import type { Selection } from '../canvas/selection.ts';
 import { withPlaces } from '../graph/draft.ts';
 import type { DesignerEdits } from './designer-edits.ts';
 import { EditMenu } from './EditMenu.tsx';
-import type { Editing } from './editing.ts';
+import { blockedBy, type Editing } from './editing.ts';
 import { StepMenu } from './StepMenu.tsx';
 
 /** The actions on the whole graph, and the state of its edit. */
@@ -16,11 +16,11 @@ export function DesignerToolbar({
   editing,
   isChecking,
   publishes,
-  blocked,
   isSaving,
   isPanelOpen,
   edits,
   selection,
+  onArrange,
   onSave,
   onPanel,
 }: {
@@ -28,16 +28,16 @@ export function DesignerToolbar({
   isChecking: boolean;
   /** Whether saving is a publication that contacts notice. */
   publishes: boolean;
-  /** Why it cannot be saved now, or null. */
-  blocked: string | null;
   isSaving: boolean;
   isPanelOpen: boolean;
   edits: DesignerEdits;
   selection: Selection;
+  onArrange: () => void;
   onSave: () => void;
   onPanel: (isOpen: boolean) => void;
 }) {
   const { changes } = editing;
+  const blocked = blockedBy(editing);
   const state = `${counted(changes, 'change')} not ${publishes ? 'published' : 'saved'}`;
   return (
     // biome-ignore lint/a11y/useSemanticElements: a fieldset is for the fields of a form
@@ -51,7 +51,7 @@ export function DesignerToolbar({
           </Button>
         }
       />
-      <GraphButtons editing={editing} />
+      <GraphButtons editing={editing} onArrange={onArrange} />
       <EditMenu edits={edits} selection={selection} />
       <span className="designer-bar-end">
         <span className="min-w-0 truncate text-sm text-muted @max-md:sr-only" role="status">
@@ -93,11 +93,12 @@ export function DesignerToolbar({
   );
 }
 
-function GraphButtons({ editing }: { editing: Editing }) {
+function GraphButtons({ editing, onArrange }: { editing: Editing; onArrange: () => void }) {
   const part = usePart(loadLayout);
   const arrange = async () => {
     const { automaticLayout } = part ?? (await loaded(loadLayout));
     editing.edit((before) => withPlaces(before, automaticLayout(before.steps, before.transitions)));
+    onArrange();
   };
   return (
     <>

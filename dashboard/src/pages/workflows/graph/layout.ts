@@ -1,4 +1,5 @@
 import { layout as arrange, graphlib } from '@dagrejs/dagre';
+import { inColumns } from './columns.ts';
 import { stepSize, wayKey, waysOut } from './graph.ts';
 import type { Step, Transition } from './shapes.ts';
 
@@ -10,7 +11,7 @@ const gap = { beside: 48, below: 88 };
 
 /**
  * Places for all steps, from the top down. Paths lie in the order in which they leave their step, so that “yes” is left of
- * “no”, and no two cross in a graph that can be drawn so.
+ * “no”, and no two cross in a graph that can be drawn so. A long graph goes on in a column beside.
  */
 export function automaticLayout(
   steps: readonly Pick<Step, 'id' | 'type' | 'config'>[],
@@ -25,12 +26,13 @@ export function automaticLayout(
   // A branch that ends between two paths that meet again has to end above the place where they meet.
   for (const [end, join] of enclosedEnds(next)) graph.setEdge(end, join, { weight: 0 });
   arrange(graph, { customOrder: (layered: unknown) => orderLayers(layered as Layered, next) });
-  return new Map(
+  const places = new Map(
     steps.map(({ id }) => {
       const { x = 0, y = 0 } = graph.node(id) as { x?: number; y?: number };
       return [id, { x: Math.round(x - stepSize.width / 2), y: Math.round(y - stepSize.height / 2) }];
     }),
   );
+  return inColumns(places, ways);
 }
 
 /** For each step those that it leads to, in the order in which the canvas draws its paths. */

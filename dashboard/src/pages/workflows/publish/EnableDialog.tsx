@@ -12,17 +12,7 @@ import { readKept } from '../designer/kept.ts';
 import { hasAction } from '../graph/graph.ts';
 import type { Workflow } from '../workflow.ts';
 import { dryRunQuery, Issues, type PublishPreview } from './dry-run.tsx';
-
-/** The automation to enable. */
-export type Enabling = 'published' | 'edit';
-
-/** Whether enabling an automation needs a question first: there are unpublished changes, or it would do nothing. */
-export function needsQuestion(project: string, workflow: Workflow, editing?: Editing): boolean {
-  const hasChanges = editing
-    ? editing.changes > 0 || editing.settings !== null
-    : readKept(project, workflow.id) !== null;
-  return hasChanges || !hasAction(workflow.steps, workflow.transitions);
-}
+import type { Enabling } from './WorkflowSwitch.tsx';
 
 /** Asks what is to be enabled: the published version, or the edit as well, which it names; and warns of one that does nothing. */
 export function EnableDialog({

@@ -2,11 +2,18 @@ import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { answer, api } from '../../../api/client.ts';
 import { useProjectId } from '../../../app/address.ts';
+import { usePart } from '../../../standby/use-part.ts';
 import { Button } from '../../../ui/Button.tsx';
 import { toast } from '../../../ui/toasts.tsx';
 import type { Editing } from '../designer/editing.ts';
+import { readKept } from '../designer/kept.ts';
+import { hasAction } from '../graph/graph.ts';
 import { refreshWorkflows, type Workflow, workflowQuery } from '../workflow.ts';
-import { EnableDialog, type Enabling, needsQuestion } from './EnableDialog.tsx';
+
+/** The automation to enable. */
+export type Enabling = 'published' | 'edit';
+
+const loadDialog = () => import('./EnableDialog.tsx');
 
 /**
  * Enables or disables an automation, and asks first where there is something to decide. What keeps it from being enabled goes
@@ -27,6 +34,7 @@ export function WorkflowSwitch({
   const project = useProjectId();
   const queries = useQueryClient();
   const [asked, setAsked] = useState<Workflow | null>(null);
+  const dialog = usePart(loadDialog, asked !== null);
   const patch = (body: { enabled: boolean }) =>
     editing ? editing.patch(body) : answer(api.PATCH('/workflows/{id}', { params: { path: { id } }, body }));
   const turn = useMutation({
@@ -60,8 +68,8 @@ export function WorkflowSwitch({
       >
         {enabled ? 'Disable' : 'Enable'}
       </Button>
-      {asked ? (
-        <EnableDialog
+      {asked && dialog ? (
+        <dialog.EnableDialog
           workflow={asked}
           editing={editing}
           onEnable={(what) => turn.mutateAsync(what)}
@@ -70,4 +78,12 @@ export function WorkflowSwitch({
       ) : null}
     </>
   );
+}
+
+/** Whether enabling an automation needs a question first: there are unpublished changes, or it would do nothing. */
+function needsQuestion(project: string, workflow: Workflow, editing?: Editing): boolean {
+  const hasChanges = editing
+    ? editing.changes > 0 || editing.settings !== null
+    : readKept(project, workflow.id) !== null;
+  return hasChanges || !hasAction(workflow.steps, workflow.transitions);
 }
