@@ -141,6 +141,8 @@ test('blocks are inserted, set up, moved, copied and deleted by mouse', async ()
     await settings(page, 'Spacer').getByLabel('Height in pixels').fill('40');
     await insert('Columns');
     await settings(page, 'Columns').getByLabel('Columns').selectOption('3');
+    await settings(page, 'Columns').getByLabel('Tinted background').check();
+    await body(page).locator('.panel').waitFor();
     expect(await accessibilityProblems(page)).toEqual([]);
     expect(shapeOf((await saved(page)).document.content)).toEqual([
       'paragraph',
@@ -180,7 +182,10 @@ test('blocks are inserted, set up, moved, copied and deleted by mouse', async ()
     const stored = await saved(page);
     const [first] = stored.document.content;
     expect(first.attrs).toEqual({ label: 'Count with us', href: 'https://wattenmeer.test/count', align: 'center' });
-    expect(stored.document.content.find(({ type }: { type: string }) => type === 'columns').content).toHaveLength(3);
+    const columns = stored.document.content.find(({ type }: { type: string }) => type === 'columns');
+    expect(columns.content).toHaveLength(3);
+    expect(columns.attrs).toEqual({ stack: true, panel: true });
+    expect(stored.body).toContain('class="ph-panel"');
   });
 });
 

@@ -7,6 +7,7 @@ import { startBrowser } from '../support/browser.ts';
 import { outsidePlaces, placeOf, projectPlaces } from '../support/dashboard-seed.ts';
 import { aPlace, startIn } from '../support/npm-start.ts';
 import { type PicturedProject, picturedProject } from '../support/pictured-project.ts';
+import { shootLayouts, webp } from './layout-sheet.ts';
 
 /*
  * `npm run screenshots` takes pictures of every page into docs/screenshots: in light and dark, at a desk and on a phone. It starts a service
@@ -37,6 +38,7 @@ for (const old of readdirSync(folder)) if (/\.(png|webp)$/.test(old)) rmSync(joi
 const browser = await startBrowser();
 try {
   for (const [suffix, look] of Object.entries(looks)) await shoot(browser, project, look, suffix);
+  await shootLayouts(browser);
 } finally {
   await browser.close();
 }
@@ -93,13 +95,10 @@ async function preferencesLink(): Promise<string> {
   return link.replaceAll('&amp;', '&');
 }
 
-/** Takes a picture as WebP, which weighs half of what a PNG does. */
+/** Takes a picture of the window. */
 async function picture(page: Page, name: string): Promise<void> {
   await page.evaluate('document.activeElement?.blur?.()');
-  const session = await page.context().newCDPSession(page);
-  const { data } = await session.send('Page.captureScreenshot', { format: 'webp', quality: 82 });
-  await session.detach();
-  const bytes = Buffer.from(data, 'base64');
+  const bytes = await webp(page, 82);
   if (bytes.length > heaviest) throw new Error(`${name} weighs ${bytes.length} bytes, more than ${heaviest}`);
   writeFileSync(join(folder, `${name}.webp`), bytes);
   console.log(`${name}.webp, ${Math.ceil(bytes.length / 1000)} kB`);

@@ -189,6 +189,12 @@ function columnSettings({ node, pos, set, editor }: Edited): ReactNode {
       checked={node.attrs.stack}
       onChange={(event) => set({ stack: event.target.checked })}
     />,
+    <CheckField
+      key="panel"
+      label="Tinted background"
+      checked={node.attrs.panel}
+      onChange={(event) => set({ panel: event.target.checked })}
+    />,
   ];
 }
 

@@ -142,7 +142,7 @@ const Columns = Node.create({
   group: 'block',
   content: 'column{1,4}',
   defining: true,
-  addAttributes: () => kept({ stack: true }),
+  addAttributes: () => kept({ stack: true, panel: false }),
   parseHTML: () => [{ tag: 'div[data-block="columns"]' }],
   renderHTML: shaped('columns'),
 });

@@ -39,7 +39,7 @@ export const shapes: Record<string, (attributes: Attributes) => Shape> = {
     text(fallback) === '' ? text(name) : `${name} or “${fallback}”`,
   ],
   column: () => ['div', { 'data-column': '' }, 0],
-  columns: () => ['div', { 'data-block': 'columns' }, 0],
+  columns: ({ panel }) => ['div', { 'data-block': 'columns', ...(panel ? { class: 'panel' } : {}) }, 0],
   image: ({ src, alt, width, ...rest }) =>
     block(
       'image',

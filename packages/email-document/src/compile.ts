@@ -79,6 +79,7 @@ ${onPage}@media (max-width: 480px) {
   .ph-muted { color: #a9a9b2 !important; }
   .ph-link { color: ${onDark(primaryColor)} !important; }
   .ph-line { border-color: #3a3a40 !important; }
+  .ph-panel { background-color: #27272b !important; }
   .ph-code { background-color: #2a2a2f !important; }
 }
 </style>`;
@@ -226,7 +227,10 @@ function compileColumns({ content, attrs }: Extract<Block, { type: 'columns' }>,
     const [left, right] = [index === 0 ? 0 : 8, index === content.length - 1 ? 0 : 8];
     return `<td${attrs?.stack === false ? '' : ' class="ph-column"'} width="${share}%" valign="top" align="left" style="width:${share}%;padding:0 ${right}px 0 ${left}px">${compileBlocks(blocks, styles)}</td>`;
   });
-  return table('', `<tr>${cells.join('\n')}</tr>`);
+  const columns = table('', `<tr>${cells.join('\n')}</tr>`);
+  if (!attrs?.panel) return columns;
+  const panel = `<tr><td class="ph-panel" bgcolor="#f4f4f5" style="padding:20px 20px 4px;background-color:#f4f4f5;border-radius:8px">${columns}</td></tr>`;
+  return cell(table('', panel), 'padding:8px 0 24px');
 }
 
 const markTags = { bold: 'strong', italic: 'em', underline: 'u', strike: 's' } as const;

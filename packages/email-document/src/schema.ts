@@ -108,7 +108,7 @@ const SimpleBlock = v.variant('type', simpleBlocks);
 
 interface Columns {
   type: 'columns';
-  attrs?: { stack: boolean } | undefined;
+  attrs?: { stack: boolean; panel?: boolean | undefined } | undefined;
   content: { type: 'column'; content: Block[] }[];
 }
 interface Conditional {
@@ -134,8 +134,8 @@ const containers: Record<string, v.GenericSchema<unknown, Block>> = {
   orderedList: List,
   columns: v.object({
     type: v.literal('columns'),
-    /** Whether they stand below one another on phones; they do where nothing is said. */
-    attrs: v.optional(v.object({ stack: v.boolean() })),
+    /** Whether they stand below one another on phones, as they do where nothing is said, and lie on a tinted panel. */
+    attrs: v.optional(v.object({ stack: v.boolean(), panel: v.optional(v.boolean()) })),
     content: v.pipe(
       v.array(v.object({ type: v.literal('column'), content: Blocks })),
       v.minLength(1),

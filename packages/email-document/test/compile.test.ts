@@ -48,6 +48,17 @@ test.each([
   expect(filled([block], hidden)).not.toContain('Shown');
 });
 
+test('columns lie on a tinted panel where they are to stand out, for Outlook by bgcolor, and stay readable in the dark', () => {
+  const columns = (attrs?: object) =>
+    html([{ type: 'columns', attrs, content: [{ type: 'column', content: [p(text('SAVE20'))] }] }]);
+  expect(columns({ stack: true, panel: true })).toMatch(
+    /<td class="ph-panel" bgcolor="#f4f4f5" style="[^"]*"><table[\s\S]*SAVE20/,
+  );
+  for (const plain of [columns(), columns({ stack: false }), columns({ stack: true, panel: false })])
+    expect(plain).not.toContain('class="ph-panel"');
+  expect(columns()).toMatch(/prefers-color-scheme: dark[\s\S]*\.ph-panel \{ background-color: #27272b/);
+});
+
 test('a block is repeated for each item of a list, up to its limit', () => {
   const block = {
     type: 'repeat',

@@ -8,6 +8,7 @@ import {
   greeting,
   heading,
   italic,
+  panel,
   paragraph,
   picture,
   type Starter,
@@ -106,13 +107,11 @@ export const announce: readonly Starter[] = [
       picture('The venue or the speakers'),
       heading(1, 'The name of your event'),
       paragraph('What people will learn or experience there, in two sentences.'),
-      divider,
-      columns(
+      panel(
         [paragraph(strong('When')), paragraph('Day, date and time, with the time zone')],
         [paragraph(strong('Where')), paragraph('Street and city, or online')],
         [paragraph(strong('Price')), paragraph('Free for customers')],
       ),
-      divider,
       heading(2, 'Program'),
       steps(['Welcome and coffee'], ['The main talk'], ['Questions and answers']),
       button('Save your seat'),

@@ -76,6 +76,12 @@ export const row = (...cells: Block[][]): Block => ({
   attrs: { stack: false },
   content: cells.map((content) => ({ type: 'column', content })),
 });
+/** Columns on a tinted background, for what is to stand out. */
+export const panel = (...cells: Block[][]): Block => ({
+  type: 'columns',
+  attrs: { stack: true, panel: true },
+  content: cells.map((content) => ({ type: 'column', content })),
+});
 export const repeat = (items: string, ...content: Block[]): Block => ({
   type: 'repeat',
   attrs: { list: items, item: 'item', limit: null },
