@@ -33,6 +33,7 @@ export const longTests = [
   'test/browser/awkward-texts.test.ts',
   'test/e2e/campaign-worker-kills.test.ts',
   'test/e2e/erasure-needles.test.ts',
+  'test/e2e/restored.test.ts',
   'test/e2e/webhook-verifiers.test.ts',
 ];
 
