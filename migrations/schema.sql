@@ -892,6 +892,7 @@ create table emails (
   held_until timestamp(3) with time zone,
   content_version integer,
   limited_by uuid,
+  traceparent text,
   constraint emails_pkey primary key (id),
   constraint emails_message_class_check check ((message_class = any (array['TRANSACTIONAL'::text, 'MARKETING'::text, 'HEADLESS'::text]))),
   constraint emails_source_type_check check ((source_type = any (array['TRANSACTIONAL'::text, 'CAMPAIGN'::text, 'WORKFLOW'::text, 'INBOUND'::text]))),

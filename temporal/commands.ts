@@ -218,4 +218,10 @@ interface UnscheduleCommand {
 }
 
 /** A call to Temporal that must happen once the transaction that asks for it has committed. Plain JSON. */
-export type Command = StartCommand | SignalCommand | CancelCommand | ScheduleCommand | UnscheduleCommand;
+export type Command = (StartCommand | SignalCommand | CancelCommand | ScheduleCommand | UnscheduleCommand) & {
+  /** `traceparent` of the request that asked for it, where that is traced. */
+  trace?: string;
+};
+
+/** The header that carries a trace context to an execution: that of Temporal's own interceptors for OpenTelemetry. */
+export const traceHeader = '_tracer-data';

@@ -1,8 +1,16 @@
-import { Client, Connection, defaultGrpcRetryOptions, makeGrpcRetryInterceptor } from '@temporalio/client';
-import type { DataConverter } from '@temporalio/common';
+import {
+  Client,
+  Connection,
+  defaultGrpcRetryOptions,
+  makeGrpcRetryInterceptor,
+  type WorkflowClientInterceptor,
+} from '@temporalio/client';
+import { type DataConverter, defaultPayloadConverter, type Headers } from '@temporalio/common';
 import { describeFailure, grpcStatus } from '../src/lib/network.ts';
+import { activeTrace } from '../src/lib/telemetry.ts';
 import { pause } from '../src/lib/time.ts';
 import { encryptingCodec } from './codec.ts';
+import { traceHeader } from './commands.ts';
 
 /** How to reach Temporal: a self-hosted server, one behind mTLS, or Temporal Cloud by API key. */
 export interface TemporalSettings {
@@ -68,7 +76,12 @@ export function openTemporal(settings: TemporalSettings): TemporalConnection {
     ],
     channelArgs: { 'grpc.initial_reconnect_backoff_ms': 250, 'grpc.max_reconnect_backoff_ms': 2000 },
   });
-  const client = new Client({ connection, namespace: settings.namespace, dataConverter: dataConverterOf(settings) });
+  const client = new Client({
+    connection,
+    namespace: settings.namespace,
+    dataConverter: dataConverterOf(settings),
+    interceptors: { workflow: [traceInHeaders] },
+  });
   const close = async () => {
     closing = true;
     // A repetition that is due on a closed channel throws in its timer, where nobody can catch it.
@@ -84,6 +97,26 @@ export function openTemporal(settings: TemporalSettings): TemporalConnection {
     close,
     [Symbol.asyncDispose]: close,
   };
+}
+
+const traceInHeaders: WorkflowClientInterceptor = {
+  start: (input, next) => next({ ...input, headers: withTrace(input.headers) }),
+  signal: (input, next) => next({ ...input, headers: withTrace(input.headers) }),
+  signalWithStart: (input, next) => next({ ...input, headers: withTrace(input.headers) }),
+};
+
+function withTrace(headers: Headers): Headers {
+  const traceparent = activeTrace();
+  if (traceparent === null) return headers;
+  return { ...headers, [traceHeader]: defaultPayloadConverter.toPayload({ traceparent }) };
+}
+
+/** Reads the trace context of the headers of an activity; null without one. */
+export function traceOfHeaders(headers: Headers): string | null {
+  const payload = headers[traceHeader];
+  if (payload === undefined) return null;
+  const context = defaultPayloadConverter.fromPayload<{ traceparent?: unknown } | null>(payload);
+  return typeof context?.traceparent === 'string' ? context.traceparent : null;
 }
 
 /** How payloads are written: the same for clients and workers, or they could not read one another. */

@@ -4,6 +4,7 @@ import Koa, { type Context, type Middleware } from 'koa';
 import helmet from 'koa-helmet';
 import type { Config } from '../lib/config/config.ts';
 import { isUuid } from '../lib/ids.ts';
+import { type SpanFacts, traced } from '../lib/telemetry.ts';
 import type { App } from './context.ts';
 import { dashboardPages } from './dashboard.ts';
 import { isLiteral, literalPaths, unmatched, writeError } from './errors.ts';
@@ -110,11 +111,16 @@ function answerAndLog(app: App, metrics: HttpMetrics): Koa.Middleware {
     };
     ctx.state = state;
     ctx.set('X-Request-ID', state.requestId);
-    try {
-      await next();
-    } catch (error) {
-      writeError(ctx, error, state.requestId, app.log);
-    }
+    await traced(ctx.method, { kind: 'server', isRoot: true, parent: ctx.get('traceparent') || null }, async (span) => {
+      try {
+        await next();
+      } catch (error) {
+        writeError(ctx, error, state.requestId, app.log);
+      }
+      span.rename(`${ctx.method} ${state.route}`);
+      span.add(spanFacts(ctx, state));
+      if (ctx.status >= 500) span.fail();
+    });
     const milliseconds = performance.now() - state.startedAt;
     metrics.observe(ctx.method, state.route, ctx.status, milliseconds / 1000);
     app.log.info(
@@ -128,6 +134,16 @@ function answerAndLog(app: App, metrics: HttpMetrics): Koa.Middleware {
       },
       'request',
     );
+  };
+}
+
+function spanFacts(ctx: Context, { route, requestId, projectId }: RequestState): SpanFacts {
+  return {
+    'http.request.method': ctx.method,
+    'http.route': route,
+    'http.response.status_code': ctx.status,
+    'fernpost.request.id': requestId,
+    ...(projectId === null ? {} : { 'fernpost.project.id': projectId }),
   };
 }
 

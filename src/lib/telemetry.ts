@@ -97,3 +97,65 @@ export async function measureStatement<T>(statement: () => Promise<T>): Promise<
     throw error;
   }
 }
+
+/** What a span is about: IDs, names of the code and counts. Never an address, a subject or a text that a person wrote. */
+export type SpanFacts = Readonly<Record<string, string | number | boolean>>;
+
+/** A span that is to begin, or that has ended. `parent` and `link` are values of the header `traceparent` (W3C Trace Context). */
+export interface SpanOptions {
+  kind?: 'server' | 'client' | 'producer' | 'consumer';
+  facts?: SpanFacts;
+  /** The span above it; the one that is open here when absent. */
+  parent?: string | null;
+  /** Whether it begins a trace where nothing is above it. Any other span without one is left out. */
+  isRoot?: boolean;
+  /** A span of another trace that it belongs to as well. */
+  link?: string | null;
+}
+
+/** A span that is open: what became known later is added to it. */
+export interface OpenSpan {
+  rename(name: string): void;
+  add(facts: SpanFacts): void;
+  fail(): void;
+}
+
+/** What records spans: `src/main/setup/tracing.ts`, where an OTLP endpoint is set. */
+export interface Tracer {
+  run<T>(name: string, options: SpanOptions, work: (span: OpenSpan) => Promise<T>): Promise<T>;
+  /** Records a span that has ended, and began at an instant in milliseconds. */
+  record(name: string, options: SpanOptions, beganAt: number): void;
+  /** Leaves the span that is open. */
+  outside<T>(work: () => Promise<T>): Promise<T>;
+  /** `traceparent` of the span that is open, where it is sampled. */
+  active(): string | null;
+}
+
+let tracer: Tracer | null = null;
+
+/** Records the spans of this process from now on, or none (null). */
+export function recordSpans(by: Tracer | null): void {
+  tracer = by;
+}
+
+const noSpan: OpenSpan = { rename: () => undefined, add: () => undefined, fail: () => undefined };
+
+/** Runs work in a span. Without tracing, and without a span above it, it only runs. */
+export function traced<T>(name: string, options: SpanOptions, work: (span: OpenSpan) => Promise<T>): Promise<T> {
+  return tracer === null ? work(noSpan) : tracer.run(name, options, work);
+}
+
+/** Records a span that has ended; `beganAt` is in milliseconds. Nothing without a parent. */
+export function traceEnded(name: string, options: SpanOptions & { parent: string | null }, beganAt: number): void {
+  if (options.parent !== null) tracer?.record(name, options, beganAt);
+}
+
+/** Runs work in no span, for what serves many requests or another one. */
+export function untraced<T>(work: () => Promise<T>): Promise<T> {
+  return tracer === null ? work() : tracer.outside(work);
+}
+
+/** `traceparent` of the sampled span that is open, for what goes on in another process; null without one. */
+export function activeTrace(): string | null {
+  return tracer?.active() ?? null;
+}

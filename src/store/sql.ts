@@ -1,6 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Pool, QueryResult, QueryResultRow } from 'pg';
-import { measureStatement } from '../lib/telemetry.ts';
+import { measureStatement, traced } from '../lib/telemetry.ts';
 import { Query, sql } from './postgres/query.ts';
 import { type Connection, inTurn, transactionContext } from './transaction-context.ts';
 
@@ -130,27 +130,28 @@ export function databaseOf(pool: Pool, { prepares, em }: { prepares: boolean; em
         return forked;
       }, next);
     },
-    async transaction(work, settings) {
-      const client = await pool.connect();
-      const connection = measured(inTurn(client));
-      let broken: Error | undefined;
-      try {
-        await connection.query(settings === undefined ? 'begin' : `begin; ${settings}`);
-        const { tx, flush } = joining(connection, author);
-        const result = await work(tx);
-        await flush();
-        await connection.query('commit');
-        return result;
-      } catch (error) {
-        await connection.query('rollback').catch((rollbackError: Error) => {
-          broken = rollbackError;
-        });
-        throw error;
-      } finally {
-        client.release(broken);
-      }
-    },
+    transaction: (work, settings) => traced('transaction', postgres, () => transact(work, author, settings)),
   });
+  const transact = async <T>(work: (tx: Database) => Promise<T>, author: Author | null, settings?: LocalSettings) => {
+    const client = await pool.connect();
+    const connection = measured(inTurn(client));
+    let broken: Error | undefined;
+    try {
+      await connection.query(settings === undefined ? 'begin' : `begin; ${settings}`);
+      const { tx, flush } = joining(connection, author);
+      const result = await work(tx);
+      await flush();
+      await connection.query('commit');
+      return result;
+    } catch (error) {
+      await connection.query('rollback').catch((rollbackError: Error) => {
+        broken = rollbackError;
+      });
+      throw error;
+    } finally {
+      client.release(broken);
+    }
+  };
   const joining = (connection: Connection, author: Author | null) => {
     let used: EntityManager | null = null;
     const manager = () => {
@@ -175,6 +176,8 @@ export function databaseOf(pool: Pool, { prepares, em }: { prepares: boolean; em
   };
   return overPool(own, null);
 }
+
+const postgres = { kind: 'client', facts: { 'db.system.name': 'postgresql' } } as const;
 
 function measured(connection: Connection): Connection {
   return { query: (query, values) => measureStatement(() => connection.query(query, values)) };

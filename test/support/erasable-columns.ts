@@ -72,7 +72,7 @@ export const erasableColumns: Readonly<Record<string, Readonly<Record<string, st
     dry_runs: 'asked chain failed_reason fingerprint state',
     domains: 'domain status dkim_tokens records provider_id dkim_key_sealed',
     email_queue: 'claim_id',
-    emails: 'source_type message_class status provider stream',
+    emails: 'source_type message_class status provider stream traceparent',
     ended_sessions: 'session_hash',
     erased_addresses: 'subject',
     erasures: 'subject reference phase counts ledgers mentions certificate signature public_key',

@@ -4,6 +4,7 @@ import { NativeConnection, Worker } from '@temporalio/worker';
 import { pino } from 'pino';
 import { inject } from 'vitest';
 import { installTemporalRuntime } from '../../src/main/worker/temporal-workers.ts';
+import { traceActivities } from '../../src/main/worker/worker-metrics.ts';
 import { workflowBundle } from '../../src/main/worker/workflow-bundle.ts';
 import { type CallOutcome, performCommand } from '../../src/store/outbox/calls.ts';
 import { type Command, type QueueKind, taskQueue, workflowQueues } from '../../temporal/commands.ts';
@@ -77,6 +78,7 @@ export async function testWorker({ activities, queues, queuePrefix, address }: T
         taskQueue: taskQueue(server.queuePrefix, kind),
         workflowBundle: workflows,
         activities,
+        interceptors: { activity: [traceActivities] },
         // Workflows run in this thread. One more for each queue would cost a second of processor time at every start.
         debugMode: true,
         maxCachedWorkflows: 50,

@@ -1,3 +1,4 @@
+import { activeTrace, untraced } from '../../lib/telemetry.ts';
 import type { Database } from '../../store/sql.ts';
 import { byIndexes } from '../../store/sql.ts';
 import { applyReports, type Notified, type Report, togetherAs } from './notify.ts';
@@ -26,7 +27,8 @@ export class ReportGathering {
   }
 
   /** Applies a report; resolves after the commit, and rejects when Postgres does. */
-  apply(report: Report): Promise<Notified> {
+  apply(given: Report): Promise<Notified> {
+    const report = { ...given, trace: activeTrace() };
     const kind = togetherAs(report.notification);
     if (kind === null) return applyReports(this.#db, [report]).then(([outcome = 'unknown']) => outcome);
     return new Promise((resolve, reject) => {
@@ -34,7 +36,7 @@ export class ReportGathering {
       const item = { report, resolve, reject };
       if (waiting !== undefined) return void waiting.push(item);
       this.#waiting.set(kind, [item]);
-      void this.#work(kind);
+      void untraced(() => this.#work(kind));
     });
   }
 

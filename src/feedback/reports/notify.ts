@@ -6,7 +6,7 @@ import { contactsAndTrash } from '../../contacts/trash-queries.ts';
 import { contactsWritten, writingAs } from '../../contacts/write.ts';
 import type { Notification } from '../../domains/providers/mailer.ts';
 import { newId } from '../../lib/ids.ts';
-import { countEmails } from '../../lib/telemetry.ts';
+import { activeTrace, countEmails, traceEnded } from '../../lib/telemetry.ts';
 import { countedColumns, countingChange } from '../../mail/ledger/counting.ts';
 import { receiptKey } from '../../mail/ledger/queries.ts';
 import { isLeftOut, storedReason } from '../../mail/ledger/reasons.ts';
@@ -44,6 +44,8 @@ export interface Report {
   notification: Notification;
   /** Whether a mail whose hand-over is not written down yet is changed all the same. */
   late: boolean;
+  /** `traceparent` of the request that brought it, where that is traced. */
+  trace?: string | null;
 }
 
 /** Applies one report; see `applyReports`. */
@@ -54,7 +56,7 @@ export async function applyNotification(
   notification: Notification,
   late: boolean,
 ): Promise<Notified> {
-  const [outcome] = await applyReports(db, [{ source, mail, notification, late }]);
+  const [outcome] = await applyReports(db, [{ source, mail, notification, late, trace: activeTrace() }]);
   return outcome ?? 'unknown';
 }
 
@@ -90,6 +92,7 @@ function flipsContact(effect: Effect): boolean {
 export async function applyReports(db: Database, reports: readonly Report[]): Promise<Notified[]> {
   const [first] = reports;
   if (first === undefined) return [];
+  const beganAt = Date.now();
   const { effect } = first.notification;
   const { kind } = effect;
   const isFailure = kind === 'failure';
@@ -148,15 +151,35 @@ export async function applyReports(db: Database, reports: readonly Report[]): Pr
       when m.id is not null then 'duplicate'
       when k.erased then 'forgotten'
       when k.id is not null then 'unsettled'
-      else 'unknown' end as outcome, r.place,
+      else 'unknown' end as outcome, r.place, m.traceparent,
         case when o.first then o.source_type end as "firstOf", (select count(*) from flipped) as flips
     from reports r left join known k on k.id = r.email_id left join mail m on m.id = r.email_id left join moved o on o.id = r.email_id`;
-  const rows = await db.rows<{ outcome: Notified; place: string; firstOf: string | null }>(
-    recordingEvents({ given, events: eventsOf(effect, name), result }),
-  );
+  const rows = await db.rows<AppliedReport>(recordingEvents({ given, events: eventsOf(effect, name), result }));
   for (const { firstOf } of rows) if (firstOf !== null && status !== null) countEmails(status, firstOf);
-  const outcomes = new Map(rows.map(({ outcome, place }) => [Number(place), outcome]));
-  return reports.map((_report, index) => outcomes.get(index + 1) ?? 'unknown');
+  const applied = new Map(rows.map((row) => [Number(row.place), row]));
+  return reports.map((report, index) => traceReport(report, applied.get(index + 1), beganAt));
+}
+
+interface AppliedReport {
+  outcome: Notified;
+  place: string;
+  /** The source of a mail that got its status by this report; null where it had it before. */
+  firstOf: string | null;
+  /** Of the mail. */
+  traceparent: string | null;
+}
+
+// A report is of the trace of its mail, whichever request brought it.
+function traceReport(
+  { mail, notification, trace = null }: Report,
+  row: AppliedReport | undefined,
+  beganAt: number,
+): Notified {
+  const outcome = row?.outcome ?? 'unknown';
+  const facts = { 'fernpost.email.id': mail.emailId, 'fernpost.outcome': outcome };
+  const of = { kind: 'consumer', parent: row?.traceparent ?? null, link: trace, facts } as const;
+  traceEnded(`report ${notification.effect.kind}`, of, beganAt);
+  return outcome;
 }
 
 /** SQL of the reports as rows; `place` counts from one. */

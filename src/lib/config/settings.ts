@@ -17,6 +17,12 @@ const integer = (min: number, max: number) =>
     v.maxValue(max, `must be at most ${max}`),
   );
 const port = integer(1, 65535);
+const ratio = v.pipe(
+  v.string(),
+  v.regex(/^\d+(\.\d+)?$/, 'must be a number'),
+  v.transform(Number),
+  v.maxValue(1, 'must be at most 1'),
+);
 const text = v.string();
 const flag = v.pipe(
   v.string(),
@@ -129,6 +135,28 @@ export const settings = {
     METRICS_TOKEN: optional(
       secret,
       'Also serves `/metrics` on the port of the API, for requests with `Authorization: Bearer` and this token.',
+    ),
+    OTEL_EXPORTER_OTLP_ENDPOINT: optional(
+      httpUrl,
+      'Base address of an OpenTelemetry collector (OTLP over HTTP, such as `http://localhost:4318`). Traces are recorded only when it is set.',
+    ),
+    OTEL_SERVICE_NAME: setting(text, 'fernpost', 'Name of the service in traces.'),
+    OTEL_TRACES_SAMPLER: setting(
+      oneOf(
+        'always_on',
+        'always_off',
+        'traceidratio',
+        'parentbased_always_on',
+        'parentbased_always_off',
+        'parentbased_traceidratio',
+      ),
+      'parentbased_always_on',
+      'Which requests are traced. Those that begin with `parentbased_` follow the `traceparent` of the caller.',
+    ),
+    OTEL_TRACES_SAMPLER_ARG: setting(
+      ratio,
+      1,
+      'Share of the traces for the samplers that end in `traceidratio`: 0.01 is one in a hundred.',
     ),
     DATA_DIR: setting(text, '.data', 'Where `npm start` stores its data and the sandbox its messages.'),
     START_SEPARATE_PROCESSES: setting(

@@ -1,3 +1,4 @@
+import * as v from 'valibot';
 import { ListSuppressed, SuppressedEmail, SuppressedPage } from '../../contacts/suppressions/schema.ts';
 import type { App, KeyActor, UserActor } from '../../http/context.ts';
 import { type Access, csvReply, inProject, route } from '../../http/route.ts';
@@ -5,6 +6,7 @@ import { checkUnplanned } from '../../projects/api-key-service.ts';
 import type { Database } from '../../store/sql.ts';
 import { composerOf } from '../engine/compose.ts';
 import { longestWaitMs } from '../queue/deliver.ts';
+import { listClients, SmtpClientBody } from '../smtp-in/clients.ts';
 import { getSuppressed, listSuppressed } from '../suppressed/mail.ts';
 import { exportEmails } from './export.ts';
 import { resendEmail } from './resending.ts';
@@ -175,3 +177,17 @@ const exportRoute = route.post('/emails/export', {
 
 /** Emails as a resource: what became of each, by the id that `POST /v1/send` answered. */
 export const emailRoutes = [...routesBelow('/v1', 'secret'), ...routesBelow('', 'dashboard'), exportRoute];
+
+/** Routes for the last activity of programs that send by SMTP. */
+export const smtpRoutes = [
+  route.get('/projects/:id/smtp-clients', {
+    access: 'project',
+    tag: 'emails',
+    summary: 'List programs that send by SMTP',
+    operationId: 'listSmtpClients',
+    description: 'The last 50 of 30 days, by key and address: when each was last seen, and why it was last refused.',
+    returns: 'The programs, most recently seen first; up to 50.',
+    reply: v.array(SmtpClientBody),
+    handle: ({ db, project }) => listClients(db, project.id),
+  }),
+];

@@ -1,5 +1,5 @@
 import type { Accepted, Verdict } from '../../domains/providers/mailer.ts';
-import { measureProviderCall } from '../../lib/telemetry.ts';
+import { activeTrace, measureProviderCall, traced, traceEnded } from '../../lib/telemetry.ts';
 import type { Reason } from '../ledger/reasons.ts';
 import { callsOf, freshMs, givenUp, leaseMs, retryDelay } from './attempts.ts';
 import { type Batch, type Composed, composeBatch } from './batch.ts';
@@ -55,9 +55,7 @@ export async function handOver<Mail>(
       await settle([...ends, ...batch.composed.map(({ mail }) => putBack(mail, 0))]);
       break;
     }
-    const began = performance.now();
-    const verdicts = await batch.send();
-    measureProviderCall(deps.mailer.name, callOutcome(verdicts), (performance.now() - began) / 1000);
+    const verdicts = await makeCall(deps.mailer.name, delivery, batch);
     const report = reportOf(verdicts);
     const noted = noteQuietly(deps, report, probing);
     if (report?.ok) probing = false;
@@ -71,6 +69,28 @@ export async function handOver<Mail>(
   }
   const rest = calls.flat();
   if (rest.length > 0) await settle(rest.map((mail) => putBack(mail, putBackMs)));
+}
+
+// A call is a span of the activity that makes it, and one of each mail that is traced.
+function makeCall<Mail>(provider: string, delivery: Delivery<Mail>, batch: Batch<Mail>): Promise<Verdict[]> {
+  const beganAt = Date.now();
+  const began = performance.now();
+  const name = `send ${provider}`;
+  const facts = { 'fernpost.claim.id': delivery.id, 'fernpost.mail.count': batch.composed.length };
+  return traced(name, { kind: 'client', facts }, async (span) => {
+    const verdicts = await batch.send();
+    const outcome = callOutcome(verdicts);
+    measureProviderCall(provider, outcome, (performance.now() - began) / 1000);
+    span.add({ 'fernpost.outcome': outcome });
+    for (const [place, { mail }] of batch.composed.entries()) {
+      const parent = delivery.traceOf?.(mail) ?? null;
+      if (parent === null) continue;
+      const verdict = verdicts[place]?.kind ?? 'unknown';
+      const own = { ...facts, 'fernpost.email.id': delivery.idOf(mail), 'fernpost.outcome': verdict };
+      traceEnded('deliver mail', { kind: 'consumer', parent, link: activeTrace(), facts: own }, beganAt);
+    }
+    return verdicts;
+  });
 }
 
 function callOutcome(verdicts: readonly Verdict[]): 'accepted' | 'refused' | 'unknown' {

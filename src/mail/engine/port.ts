@@ -55,6 +55,8 @@ export interface Delivery<Mail> {
   readonly calls: 'allowed' | 'probe' | 'ask';
   /** The ID that the message has at the provider. */
   idOf(mail: Mail): string;
+  /** `traceparent` of the span that accepted the mail, null where none was sampled; absent for mail that has no trace of its own. */
+  traceOf?(mail: Mail): string | null;
   triedOf(mail: Mail): Tried;
   addressOf(mail: Mail): string;
   /** Reads the rules that may keep mail back by now; null where there are none. */

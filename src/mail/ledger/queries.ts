@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import type { SuppressionMatch } from '../../contacts/suppressions/schema.ts';
 import type { JsonObjectValue } from '../../lib/contact-data.ts';
 import type { MessageClass, SourceType } from '../../lib/message-kinds.ts';
+import { activeTrace } from '../../lib/telemetry.ts';
 import { recordingEvents } from '../../store/record-events.ts';
 import { type Database, join, type Query, raw, sql } from '../../store/sql.ts';
 import { MailStatus } from '../status.ts';
@@ -70,6 +71,8 @@ export interface ClaimedMail extends MailFacts {
   campaignId: string | null;
   /** Earlier attempts that failed. */
   attempts: number;
+  /** Of the span that accepted it, where that was sampled. */
+  traceparent: string | null;
   /** Milliseconds since the mail was queued, by the database's clock. */
   ageMs: number;
   contact: { email: string; subscribed: boolean; data: JsonObjectValue };
@@ -182,7 +185,7 @@ type Unsent =
 // The rows stand under the same names in the parameter, in `mail` and in the ledger.
 const columns = `id, project_id, contact_id, to_address, to_name, "from", from_name, reply_to, subject, body, render, headers, attachments,
   source_type, message_class, template_id, workflow_execution_id, workflow_step_execution_id, tracking, simulated, status, reason, suppression,
-  limited_by`;
+  limited_by, traceparent`;
 
 function rowOf({ content, unsent, ...mail }: NewMail) {
   const texts = 'render' in content ? content.render : content;
@@ -206,6 +209,7 @@ function rowOf({ content, unsent, ...mail }: NewMail) {
     tracking: mail.tracking,
     simulated: isSimulated(mail.toAddress),
     limited_by: mail.limitedBy,
+    traceparent: activeTrace(),
     status: MailStatus.PENDING,
     ...unsent,
     bytes: contentBytes(texts, mail.attachments),
@@ -235,7 +239,7 @@ export async function acceptMail(tx: Database, mails: readonly NewMail[]): Promi
         id uuid, project_id uuid, contact_id uuid, to_address text, to_name text, "from" text, from_name text, reply_to text,
         subject text, body text, render jsonb, headers jsonb, attachments jsonb, source_type text, message_class text,
         template_id uuid, workflow_execution_id uuid, workflow_step_execution_id uuid, tracking boolean, simulated boolean,
-        status text, reason jsonb, suppression jsonb, limited_by uuid, bytes int, message_id text, campaign_id uuid)),
+        status text, reason jsonb, suppression jsonb, limited_by uuid, traceparent text, bytes int, message_id text, campaign_id uuid)),
     ${accepting}`;
   const from = sql`accepted a join mail m on m.id = a.id where a.status = 'FAILED'`;
   const failed = { ...failedEvent('m', `m.render ->> 'subject'`), from };

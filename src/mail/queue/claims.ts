@@ -25,7 +25,7 @@ const mailColumns = sql`
   e.id, e.project_id as "projectId", e.contact_id as "contactId", e.to_address as "toAddress", e.to_name as "toName",
   e."from", e.from_name as "fromName", e.reply_to as "replyTo", e.subject, e.body, e.render, e.headers, e.attachments,
   e.source_type as "sourceType", e.message_class as "messageClass", e.template_id as "templateId",
-  e.campaign_id as "campaignId", e.tracking,
+  e.campaign_id as "campaignId", e.tracking, e.traceparent,
   jsonb_build_object('email', c.email, 'subscribed', c.subscribed, 'data', c.data) as contact,
   ${raw(maySendFrom('e.project_id', 'e."from"'))} as "domainVerified", q.attempts, q.age_ms::float8 as "ageMs"`;
 

@@ -61,6 +61,10 @@ export class QueueClaim implements Claim<QueuedMail> {
     return mail.id;
   }
 
+  traceOf({ traceparent }: QueuedMail): string | null {
+    return traceparent;
+  }
+
   sourceOf({ sourceType }: QueuedMail): SourceType {
     return sourceType;
   }

@@ -1,5 +1,6 @@
 import { contactDataText } from '../../contacts/limits.ts';
 import { contactsWritten, writingAs } from '../../contacts/write.ts';
+import { activeTrace } from '../../lib/telemetry.ts';
 import { groupCalls } from '../../store/postgres/grouped.ts';
 import { type Database, limitingKey, raw, sql } from '../../store/sql.ts';
 import { acceptingMail } from '../ledger/accept.ts';
@@ -10,6 +11,7 @@ interface AcceptCall {
   unique: string;
   recipient: SendRecipient;
   facts: SendFacts;
+  trace: string | null;
 }
 
 // Larger ones are not worth copying into a common parameter.
@@ -31,14 +33,15 @@ export async function acceptTogether(
   const mayShare = !db.isTransaction && isPlain && !facts.isLiteral && leavesContact && recipient.bytes <= mostBytes;
   if (!mayShare) return null;
   contactDataText(facts.set);
-  return acceptGroup(db, projectId, { unique: recipient.email, recipient, facts });
+  return acceptGroup(db, projectId, { unique: recipient.email, recipient, facts, trace: activeTrace() });
 }
 
 const acceptGroup = groupCalls<AcceptCall, AcceptedEmail, Database>(async (db, projectId, calls) => {
   const contacts = calls.flatMap(({ recipient, facts }) => contactsOf([recipient], facts));
   const writing = { ...writingAs(db, 'send'), subscribedWhenNew: false, skipsHeld: true };
-  const items = calls.map(({ recipient, facts }) => ({
+  const items = calls.map(({ recipient, facts, trace }) => ({
     ...recipient,
+    traceparent: trace,
     from: facts.from,
     from_name: facts.fromName,
     reply_to: facts.replyTo,
@@ -54,13 +57,13 @@ const acceptGroup = groupCalls<AcceptCall, AcceptedEmail, Database>(async (db, p
   const accepting = acceptingMail({
     projectId,
     columns: `id, project_id, contact_id, to_address, to_name, "from", from_name, reply_to, render, headers, attachments,
-      source_type, message_class, template_id, tracking, simulated, status, suppression, limited_by`,
+      source_type, message_class, template_id, tracking, simulated, status, suppression, limited_by, traceparent`,
     rows: sql`
       select i.email_id, ${projectId}, c.id, c.email, i.to_name, i."from", i.from_name, i.reply_to,
         jsonb_build_object('subject', i.subject, 'body', i.body, 'data', i.variables, 'contact', c.data,
           'subscribed', c.subscribed),
         i.headers, i.attachments, 'TRANSACTIONAL', i.message_class, i.template_id, i.tracking, i.simulated,
-        case when i.suppression is null then 'PENDING' else 'SUPPRESSED' end, i.suppression, ${limitingKey(db)}::uuid
+        case when i.suppression is null then 'PENDING' else 'SUPPRESSED' end, i.suppression, ${limitingKey(db)}::uuid, i.traceparent
       from item i join contact c using (email)`,
     queue: { bytes: raw('i.bytes'), beside: sql`join item i on i.email_id = a.id` },
   });
@@ -69,7 +72,7 @@ const acceptGroup = groupCalls<AcceptCall, AcceptedEmail, Database>(async (db, p
       select * from json_to_recordset(${JSON.stringify(items)}::json) as r (
         email text, email_id uuid, to_name text, simulated boolean, bytes int, suppression jsonb,
         "from" text, from_name text, reply_to text, subject text, body text, variables jsonb, headers jsonb,
-        attachments jsonb, message_class text, template_id uuid, tracking boolean)),
+        attachments jsonb, message_class text, template_id uuid, tracking boolean, traceparent text)),
     contact as materialized (
       select id, email, subscribed, data from ${contactsWritten(projectId, contacts, writing)}),
     ${accepting}

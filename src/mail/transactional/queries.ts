@@ -3,6 +3,7 @@ import { withinDataLimits } from '../../contacts/limits.ts';
 import type { SuppressionMatch } from '../../contacts/suppressions/schema.ts';
 import { type ContactRow, contactsWritten, writingAs } from '../../contacts/write.ts';
 import type { JsonObjectValue } from '../../lib/contact-data.ts';
+import { activeTrace } from '../../lib/telemetry.ts';
 import { lockName } from '../../store/columns.ts';
 import { type Database, limitingKey, type Query, sql } from '../../store/sql.ts';
 import type { TemplateType } from '../../templates/queries.ts';
@@ -100,7 +101,7 @@ const columns = sql`id as "emailId", contact_id as "contactId", to_address as em
 
 const mailColumns = `id, project_id, contact_id, to_address, to_name, "from", from_name, reply_to, render, headers, attachments,
   source_type, message_class, template_id, tracking, simulated, status, suppression, scheduled_for, held_until,
-  limited_by`;
+  limited_by, traceparent`;
 
 // One statement, because a request to send is the hottest write of the service: contacts, the events of flipped
 // subscriptions, the ledger rows and their places in the queue stand or fall together without a transaction around them.
@@ -121,7 +122,7 @@ function acceptance(db: Database, projectId: string, recipients: readonly SendRe
         ${headers && JSON.stringify(headers)}::jsonb, ${attachments && JSON.stringify(attachments)}::jsonb, 'TRANSACTIONAL',
         ${facts.messageClass}, ${facts.templateId}::uuid, ${facts.tracking}::boolean, r.simulated,
         case when r.suppression is null then 'PENDING' else 'SUPPRESSED' end, r.suppression,
-        ${scheduledFor}::timestamptz, ${heldUntil}::timestamptz, ${limitingKey(db)}::uuid
+        ${scheduledFor}::timestamptz, ${heldUntil}::timestamptz, ${limitingKey(db)}::uuid, ${activeTrace()}::text
       from recipient r join contact c using (email)`,
     queue: {
       bytes: recipients[0]?.bytes ?? 0,

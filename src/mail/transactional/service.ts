@@ -1,6 +1,7 @@
 import { type BillingSettings, type GrantedQuota, limitExceeded, reserveMail } from '../../billing/service.ts';
 import { dailyLimit, usageGate } from '../../billing/usage-queries.ts';
 import { AppError } from '../../lib/errors.ts';
+import { traced } from '../../lib/telemetry.ts';
 import { checkUnplanned } from '../../projects/api-key-service.ts';
 import type { ProjectFacts } from '../../projects/directory.ts';
 import type { Database, WriteOnce } from '../../store/sql.ts';
@@ -40,16 +41,18 @@ export async function acceptSend(
 ): Promise<SentItem[]> {
   const mail = await checkMail(deps, project, body, own);
   checkUnplanned(deps.key, mail.recipients.length);
-  const acceptance = await deps.writeOnce(
-    async (db) => {
-      const result = await acceptWithinLimit(db, deps.billing, project, mail);
-      if ('overQuota' in result) return result;
-      const emails = sentItems(mail, result.accepted);
-      await deps.accepted(db, emails);
-      return { emails };
-    },
-    (result) => 'emails' in result,
-  );
+  const write = () =>
+    deps.writeOnce(
+      async (db) => {
+        const result = await acceptWithinLimit(db, deps.billing, project, mail);
+        if ('overQuota' in result) return result;
+        const emails = sentItems(mail, result.accepted);
+        await deps.accepted(db, emails);
+        return { emails };
+      },
+      (result) => 'emails' in result,
+    );
+  const acceptance = await traced('accept mail', { kind: 'producer' }, write);
   // Thrown after the commit, which keeps a counter that has begun.
   if ('overQuota' in acceptance) throw limitExceeded('TRANSACTIONAL', acceptance.overQuota);
   return acceptance.emails;

@@ -6,6 +6,7 @@ import { type Logger, pino } from 'pino';
 import { type Config, ConfigError, type RequiredSetting, readConfigOrExit } from '../../lib/config/config.ts';
 import { unsafeSettings } from '../../lib/config/secrets.ts';
 import { DatabaseAddressError } from '../../store/postgres/connection.ts';
+import type { RunningTracing } from './tracing.ts';
 
 /** The log of a process: JSON lines on standard output, without secrets wherever they might slip in. */
 export function createLogger(config: Pick<Config, 'LOG_LEVEL'>, process: string): Logger {
@@ -112,6 +113,7 @@ export function untilStopped(): Promise<void> {
 export async function finishAndExit(work: () => Promise<void>, limitMs: number): Promise<never> {
   setTimeout(() => process.exit(1), limitMs).unref();
   await work();
+  await (await tracing)?.close();
   // Native threads of Temporal's SDK may linger for a while after everything is closed.
   process.exit(0);
 }
@@ -130,11 +132,21 @@ export async function runAlone(part: Part): Promise<never> {
   return finishAndExit(() => running.stop(), part.stopWithinMs(config));
 }
 
+let tracing: Promise<RunningTracing> | null = null;
+
+// Once for all parts of the process. Without an endpoint nothing of OpenTelemetry is loaded.
+async function startTracing(config: Config): Promise<void> {
+  if (config.OTEL_EXPORTER_OTLP_ENDPOINT === null) return;
+  tracing ??= import('./tracing.ts').then((loaded) => loaded.startTracing(config));
+  await tracing;
+}
+
 /** Starts a part in this process. What keeps it from starting is logged, with the setting to change, and ends the process. */
 export async function startPart(part: Part, config: Config): Promise<RunningPart> {
   const log = createLogger(config, part.name);
   for (const warning of unsafeSettings(config)) log.warn(warning);
   try {
+    await startTracing(config);
     return await part.start(config, log);
   } catch (error) {
     for (const problem of problemsOf(error, config)) log.fatal(problem);

@@ -3,8 +3,9 @@ import type { ActivityInterceptors } from '@temporalio/worker';
 import type { Logger } from 'pino';
 import { Counter, collectDefaultMetrics, Histogram, Registry } from 'prom-client';
 import { type QueueKind, taskQueue } from '../../../temporal/commands.ts';
+import { traceOfHeaders } from '../../../temporal/connection.ts';
 import type { EnrolDeps } from '../../automations/runtime/enrol.ts';
-import { measureProcess } from '../../lib/telemetry.ts';
+import { measureProcess, traced } from '../../lib/telemetry.ts';
 import type { OutboxDeps } from '../../store/outbox/dispatcher.ts';
 
 /** Sees each attempt of an activity. */
@@ -61,6 +62,24 @@ export function logActivities(log: Logger, registry: Registry | null): ActivityI
     },
   });
 }
+
+/** Runs each attempt of an activity in a span, where its execution was started or signalled by what is traced. */
+export const traceActivities: ActivityInterceptor = ({ info }) => ({
+  inbound: {
+    execute(input, next) {
+      const parent = traceOfHeaders(input.headers);
+      if (parent === null) return next(input);
+      const { workflowExecution, workflowType, activityType, attempt } = info;
+      const facts = {
+        'temporal.workflow.type': workflowType ?? '',
+        'temporal.workflow.id': workflowExecution?.workflowId ?? '',
+        'temporal.run.id': workflowExecution?.runId ?? '',
+        'temporal.activity.attempt': attempt,
+      };
+      return traced(`activity ${activityType}`, { kind: 'consumer', parent, facts }, () => next(input));
+    },
+  },
+});
 
 function projectOf([first]: readonly unknown[]): string | undefined {
   if (typeof first !== 'object' || first === null || !('projectId' in first)) return undefined;

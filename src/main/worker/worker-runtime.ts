@@ -36,7 +36,13 @@ import { type MetricsServer, sdkMetrics, serveMetrics } from '../setup/metrics-s
 import { outsideOf, revivers, withOwnQueues } from '../setup/outside.ts';
 import { keepTemporalPrepared, temporalSettings } from '../temporal/temporal-server.ts';
 import { installTemporalRuntime, runTemporalWorkers, type TemporalWorkers } from './temporal-workers.ts';
-import { createWorkerMetrics, logActivities, servedQueues, type WorkerMetrics } from './worker-metrics.ts';
+import {
+  createWorkerMetrics,
+  logActivities,
+  servedQueues,
+  traceActivities,
+  type WorkerMetrics,
+} from './worker-metrics.ts';
 import { workflowBundle } from './workflow-bundle.ts';
 
 /** A worker process. */
@@ -105,7 +111,7 @@ export async function startWorker(
     queues: servedQueues(queuePrefix, activities),
     ...{ bundle, sharesThread: config.TEMPORAL_SHARED_WORKFLOW_THREAD, log },
     onBack: () => void preparation.ensure().then(reconcileSoon),
-    interceptors: [logActivities(log, metrics?.registry ?? null)],
+    interceptors: [traceActivities, logActivities(log, metrics?.registry ?? null)],
   });
   serving = workers;
   const loops = startLoops({

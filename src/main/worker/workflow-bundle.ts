@@ -1,5 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
+import { existsSync } from 'node:fs';
 import { mkdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -24,8 +26,6 @@ export async function workflowBundle(root = projectRoot): Promise<WorkflowBundle
   const path = join(root, 'dist/workflow-bundle.json');
   const kept = await read(path);
   if (kept !== null && (await isCurrent(root, kept))) return { code: kept.code };
-  // Imported only here, so that a worker with a current bundle never loads webpack and swc.
-  const { bundleWorkflows } = await import('./bundle-workflows.ts');
   const startedAt = Date.now();
   const { code, files } = await bundleWorkflows(root);
   const inputs = await fingerprints(root, files, startedAt);
@@ -85,3 +85,56 @@ async function keep(path: string, bundle: KeptBundle): Promise<void> {
     await rm(draft, { force: true });
   }
 }
+
+/** A new bundle, and the absolute paths of all that it depends on (some of them folders or files that the bundler made up). */
+interface NewBundle {
+  code: string;
+  files: string[];
+}
+
+const interceptors = fileURLToPath(new URL('../../../workflows/tracing.ts', import.meta.url));
+
+/**
+ * Bundles `workflows/index.ts` of `root` with whatever it imports. The list of files is the bundler's own, so it holds for
+ * any import, with the packages that do the bundling, whose versions shape the result too.
+ */
+async function bundleWorkflows(root: string): Promise<NewBundle> {
+  // Loaded only here: a worker has the SDK already, other programs do without it.
+  const { bundleWorkflowCode } = await import('@temporalio/worker');
+  const files = new Set(bundlers.map(manifestOf).filter((file) => file !== null));
+  const { code } = await bundleWorkflowCode({
+    workflowsPath: join(root, 'workflows/index.ts'),
+    workflowInterceptorModules: [interceptors],
+    logger: quietLogger,
+    webpackConfigHook: (config) => ({
+      ...config,
+      // Names of modules inside the bundle are relative to this, wherever the process was started.
+      context: root,
+      plugins: [
+        ...(config.plugins ?? []),
+        (compiler) =>
+          compiler.hooks.done.tap('inputs', ({ compilation }) => {
+            for (const file of compilation.fileDependencies) files.add(file);
+          }),
+      ],
+    }),
+  });
+  return { code, files: [...files] };
+}
+
+const bundlers = ['@temporalio/worker', 'webpack', '@swc/core', 'swc-loader', 'source-map-loader'];
+
+// Some of these packages do not export their package.json, so it is looked for above their main file.
+function manifestOf(name: string): string | null {
+  let folder = dirname(createRequire(import.meta.resolve('@temporalio/worker')).resolve(name));
+  while (!existsSync(join(folder, 'package.json'))) {
+    if (folder === dirname(folder)) return null;
+    folder = dirname(folder);
+  }
+  return join(folder, 'package.json');
+}
+
+const quiet = () => undefined;
+const report = (message: string) => console.error(message);
+// A successful bundle is not news; what is wrong with a workflow's imports is.
+const quietLogger = { trace: quiet, debug: quiet, info: quiet, log: quiet, warn: report, error: report };

@@ -14,6 +14,7 @@ import {
 } from '../../../temporal/commands.ts';
 import type { TemporalConnection } from '../../../temporal/connection.ts';
 import { expecting } from '../../lib/errors.ts';
+import { traced, untraced } from '../../lib/telemetry.ts';
 import { putSchedule, removeSchedule } from './schedules.ts';
 
 /** How many calls may be under way at once, found by trying: what the server refuses halves it, what it takes raises it. */
@@ -60,12 +61,20 @@ export const callDeadlineMs = 5000;
 /** `absent`: no open execution has the id of this signal or cancellation. */
 export type CallOutcome = 'done' | 'existed' | 'absent';
 
-/** Makes one call to Temporal. Safe to repeat. Rejects when Temporal did not take it. */
+/** Makes one call to Temporal, in the trace of the request that asked for it. Safe to repeat. Rejects when Temporal did not take it. */
 export async function performCommand(
   temporal: TemporalConnection,
   queuePrefix: string,
   command: Command,
 ): Promise<CallOutcome> {
+  const { type, id, trace } = command;
+  const call = () => makeCall(temporal, queuePrefix, command);
+  // Whoever makes the call may be at work for another request.
+  if (trace === undefined) return untraced(call);
+  return traced(`outbox ${type}`, { kind: 'producer', parent: trace, facts: { 'temporal.workflow.id': id } }, call);
+}
+
+function makeCall(temporal: TemporalConnection, queuePrefix: string, command: Command): Promise<CallOutcome> {
   return temporal.within(callDeadlineMs, async () => {
     if (command.type === 'start') return start(temporal, queuePrefix, command);
     if (command.type === 'schedule') {

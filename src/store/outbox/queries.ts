@@ -1,5 +1,6 @@
 import type { Command } from '../../../temporal/commands.ts';
 import { newId } from '../../lib/ids.ts';
+import { activeTrace } from '../../lib/telemetry.ts';
 import { removePast } from '../columns.ts';
 import { type Database, type Query, raw, sql } from '../sql.ts';
 
@@ -38,6 +39,7 @@ export async function enqueueTaken(tx: Database, commands: readonly Command[], l
 }
 
 function inserted(commands: readonly Command[], leaseMs: number): Query {
+  const trace = activeTrace();
   const rows = commands.map((command) => {
     const id = newId();
     return {
@@ -47,7 +49,7 @@ function inserted(commands: readonly Command[], leaseMs: number): Query {
       workflow_type:
         command.type === 'start' ? command.workflow : command.type === 'schedule' ? command.launch.workflow : null,
       workflow_id: command.id,
-      payload: command,
+      payload: trace === null ? command : { ...command, trace },
     };
   });
   // The order of ids is the order of dispatch, so a batch keeps the order in which it was given.

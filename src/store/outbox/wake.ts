@@ -2,6 +2,7 @@ import type { Logger } from 'pino';
 import { signals, taskQueue, workflowId } from '../../../temporal/commands.ts';
 import type { TemporalConnection } from '../../../temporal/connection.ts';
 import { describeFailure } from '../../lib/network.ts';
+import { activeTrace, traced, untraced } from '../../lib/telemetry.ts';
 import { type Clock, pause } from '../../lib/time.ts';
 import type { Database } from '../sql.ts';
 import { signalOrStart } from './calls.ts';
@@ -150,17 +151,21 @@ const longestGapMs = 400;
 export function createDeliveryWaker(deps: WakerDeps): DeliveryWaker {
   // A project is listed from its first wake until a signal that began after its last one has ended, and the gap is over.
   const again = new Map<string, boolean>();
+  // The last traced request since the last signal: the delivery that it wakes is of its trace.
+  const traces = new Map<string, string>();
   const underWay = new Set<Promise<void>>();
   let failing = false;
 
   return {
     wake(projectId) {
+      const trace = activeTrace();
+      if (trace !== null) traces.set(projectId, trace);
       if (again.has(projectId)) {
         again.set(projectId, true);
         return;
       }
       again.set(projectId, false);
-      const work = wakeProject(projectId).finally(() => underWay.delete(work));
+      const work = untraced(() => wakeProject(projectId)).finally(() => underWay.delete(work));
       underWay.add(work);
     },
     async drain() {
@@ -173,7 +178,10 @@ export function createDeliveryWaker(deps: WakerDeps): DeliveryWaker {
     do {
       await pause(deps.windowMs ?? 3);
       again.set(projectId, false);
-      await signal(projectId);
+      const parent = traces.get(projectId);
+      traces.delete(projectId);
+      if (parent === undefined) await signal(projectId);
+      else await traced('wake delivery', { kind: 'producer', parent }, () => signal(projectId));
       await pause(gapMs);
       gapMs = Math.min(gapMs * 2, deps.gapMs ?? longestGapMs);
     } while (again.get(projectId) === true);

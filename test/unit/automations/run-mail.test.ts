@@ -43,6 +43,7 @@ function stepMail(render: Partial<StoredRender>, changes: Partial<ClaimedMail> =
     campaignId: null,
     tracking: null,
     attempts: 0,
+    traceparent: null,
     ageMs: 0,
     contact: { email: 'ingrid.dahl@example.com', subscribed: true, data: { name: 'Changed since' } },
     project: {
