@@ -19,6 +19,7 @@ const content: readonly WipedTable[] = [
   { table: 'automation_runs', by: 'any', rows: 2_000 },
   { table: 'events', by: 'id', rows: 10_000 },
   { table: 'emails', by: 'id', rows: 5_000 },
+  { table: 'restored_mail', by: 'any', rows: 10_000 },
   { table: 'campaigns', by: 'any', rows: 20 },
   { table: 'dry_runs', by: 'any', rows: 1 },
   { table: 'contacts', by: 'id', rows: 2_000 },
