@@ -141,10 +141,11 @@ test('a webhook endpoint is added, tested, read in its log, checked by its signa
     await delivery.getByText('Status 500').first().waitFor();
     await delivery.getByText('out of shelves').first().waitFor();
     await delivery.getByRole('region', { name: 'Request body' }).getByText('"plan": "team"').waitFor();
-    expect(await accessibilityProblems(page)).toEqual([]);
     isBroken = false;
     await delivery.getByRole('button', { name: 'Redeliver' }).click();
     await delivery.getByText('Status 200').first().waitFor();
+    // With the answers of two attempts at least.
+    expect(await accessibilityProblems(page)).toEqual([]);
     await page.keyboard.press('Escape');
     await log.filter({ hasText: 'Delivered' }).waitFor();
     await page.getByLabel('Status').selectOption('Failed');

@@ -188,9 +188,9 @@ function DeliveryFacts({
       <h3>Attempts</h3>
       {log.length === 0 ? <p className="muted">No attempts yet.</p> : null}
       <ol className="stack">
-        {log.map((attempt) => (
+        {log.map((attempt, index) => (
           <li key={attempt.at}>
-            <AttemptResult attempt={attempt} />
+            <AttemptResult attempt={attempt} name={`Response ${index + 1} of ${log.length}`} />
           </li>
         ))}
       </ol>
