@@ -223,5 +223,5 @@ export type Command = (StartCommand | SignalCommand | CancelCommand | ScheduleCo
   trace?: string;
 };
 
-/** The header that carries a trace context to an execution: that of Temporal's own interceptors for OpenTelemetry. */
+/** The header that carries a trace context to an execution: that of Temporal's own interceptors for OpenTelemetry, so that clients with those can join. */
 export const traceHeader = '_tracer-data';

@@ -1,7 +1,5 @@
 import type { Payload, WorkflowInterceptors } from '@temporalio/workflow';
-
-// The header of Temporal's own interceptors for OpenTelemetry, so that clients in other languages can join a trace.
-const header = '_tracer-data';
+import { traceHeader } from '../temporal/commands.ts';
 
 /**
  * Hands the trace context of a start or a signal on to the activities and children of an execution. It holds no span and reads no clock, and the
@@ -10,17 +8,17 @@ const header = '_tracer-data';
 export function interceptors(): WorkflowInterceptors {
   let trace: Payload | undefined;
   const withTrace = <Input extends { headers: Record<string, Payload> }>(input: Input): Input =>
-    trace === undefined ? input : { ...input, headers: { ...input.headers, [header]: trace } };
+    trace === undefined ? input : { ...input, headers: { ...input.headers, [traceHeader]: trace } };
   return {
     inbound: [
       {
         execute(input, next) {
-          trace = input.headers[header];
+          trace = input.headers[traceHeader];
           return next(input);
         },
         // The work after a signal is that of whoever sent it.
         handleSignal(input, next) {
-          trace = input.headers[header] ?? trace;
+          trace = input.headers[traceHeader] ?? trace;
           return next(input);
         },
       },

@@ -3,7 +3,6 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { systemMailActivities } from '../../activities/mail.ts';
 import { queueMemberMails, queueSystemMails, startOfMail } from '../../src/accounts/system-mail/service.ts';
 import { createConnectionLimiter, createSingleMailer } from '../../src/domains/providers/one-by-one.ts';
-import { ReportGathering } from '../../src/feedback/reports/gather.ts';
 import { receivePostmark } from '../../src/feedback/reports/webhooks.ts';
 import { readConfig } from '../../src/lib/config/config.ts';
 import { newId } from '../../src/lib/ids.ts';
@@ -171,7 +170,6 @@ test('reports about mail of the service are taken and left alone', async () => {
   const answer = await receivePostmark(
     {
       db: db.db,
-      reports: new ReportGathering(db.db),
       clock: () => new Date(),
       billing: { freeTier: null, publicDailyEmails: null },
       erasedAddresses: { suppressed: async () => new Set<string>() },

@@ -6,14 +6,15 @@ import { contactsAndTrash } from '../../contacts/trash-queries.ts';
 import { contactsWritten, writingAs } from '../../contacts/write.ts';
 import type { Notification } from '../../domains/providers/mailer.ts';
 import { newId } from '../../lib/ids.ts';
-import { activeTrace, countEmails, traceEnded } from '../../lib/telemetry.ts';
+import { activeTrace, countEmails, traceEnded, untraced } from '../../lib/telemetry.ts';
 import { countedColumns, countingChange } from '../../mail/ledger/counting.ts';
 import { receiptKey } from '../../mail/ledger/queries.ts';
 import { isLeftOut, storedReason } from '../../mail/ledger/reasons.ts';
 import { MailStatus, statusRank } from '../../mail/status.ts';
 import { isoText, removePast } from '../../store/columns.ts';
+import { type GroupedCall, groupCalls } from '../../store/postgres/grouped.ts';
 import { type NewEvent, recordingEvents } from '../../store/record-events.ts';
-import { type Database, type Query, raw, sql } from '../../store/sql.ts';
+import { byIndexes, type Database, type Query, raw, sql } from '../../store/sql.ts';
 
 /**
  * The outcome of a notification. `unsettled`: our own record of the hand-over is still on its way. `forgotten`: the recipient was
@@ -37,7 +38,7 @@ const rankNow = raw(statusRank('e.status'));
 const rankReported = raw(statusRank('m.reported_status'));
 
 /** A report of a provider about a mail. */
-export interface Report {
+interface Report {
   /** The provider's channel, as the receipts name it. */
   source: string;
   mail: { emailId: string; projectId: string };
@@ -45,10 +46,25 @@ export interface Report {
   /** Whether a mail whose hand-over is not written down yet is changed all the same. */
   late: boolean;
   /** `traceparent` of the request that brought it, where that is traced. */
-  trace?: string | null;
+  trace: string | null;
 }
 
-/** Applies one report; see `applyReports`. */
+interface GroupedReport extends GroupedCall {
+  report: Report;
+}
+
+// Providers send one report a request, and for each mail two or three; most are about mails of the same few campaigns, whose counters each
+// statement has to lock. Of many requests, it is of the trace of none. One at a time, for whether somebody clicked a link before is read from events.
+const applyGroup = groupCalls<GroupedReport, Notified, Database>((db, _kind, calls) => {
+  const reports = calls.map(({ report }) => report);
+  if (reports.length === 1) return applyReports(db, reports);
+  return untraced(() => db.transaction((tx) => applyReports(tx, reports), byIndexes));
+}, 1);
+
+/**
+ * Applies a report of the provider to the mail it is about (docs/contract/platform.md#9), once per `key`, by one statement with others that arrive at the
+ * same time. With `late`, a mail whose hand-over is not written down yet is changed all the same. Resolves after the commit.
+ */
 export async function applyNotification(
   db: Database,
   source: string,
@@ -56,7 +72,11 @@ export async function applyNotification(
   notification: Notification,
   late: boolean,
 ): Promise<Notified> {
-  const [outcome] = await applyReports(db, [{ source, mail, notification, late, trace: activeTrace() }]);
+  const report = { source, mail, notification, late, trace: activeTrace() };
+  const kind = togetherAs(notification);
+  const shared = kind === null ? null : await applyGroup(db, kind, { unique: mail.emailId, report });
+  if (shared !== null) return shared;
+  const [outcome] = await applyReports(db, [report]);
   return outcome ?? 'unknown';
 }
 
@@ -64,7 +84,7 @@ export async function applyNotification(
  * The name that reports share which one statement may apply, where they are about different mails; null for those that end a
  * subscription, each of which has a statement of its own.
  */
-export function togetherAs({ effect }: Notification): string | null {
+function togetherAs({ effect }: Notification): string | null {
   return flipsContact(effect) ? null : effect.kind;
 }
 
@@ -89,7 +109,7 @@ function flipsContact(effect: Effect): boolean {
  * the recipient can overrule. Times are the earliest reported ones, so that the order in which reports arrive does not matter. Mails,
  * counters, campaigns and links are locked in the order of their keys, so that two such statements never wait for each other.
  */
-export async function applyReports(db: Database, reports: readonly Report[]): Promise<Notified[]> {
+async function applyReports(db: Database, reports: readonly Report[]): Promise<Notified[]> {
   const [first] = reports;
   if (first === undefined) return [];
   const beganAt = Date.now();
@@ -170,11 +190,7 @@ interface AppliedReport {
 }
 
 // A report is of the trace of its mail, whichever request brought it.
-function traceReport(
-  { mail, notification, trace = null }: Report,
-  row: AppliedReport | undefined,
-  beganAt: number,
-): Notified {
+function traceReport({ mail, notification, trace }: Report, row: AppliedReport | undefined, beganAt: number): Notified {
   const outcome = row?.outcome ?? 'unknown';
   const facts = { 'fernpost.email.id': mail.emailId, 'fernpost.outcome': outcome };
   const of = { kind: 'consumer', parent: row?.traceparent ?? null, link: trace, facts } as const;

@@ -14,8 +14,7 @@ import { isSimulated, receiptKey } from '../../mail/ledger/queries.ts';
 import { systemProjectId } from '../../mail/providers/journal.ts';
 import { recordingEvents } from '../../store/record-events.ts';
 import { type Database, sql } from '../../store/sql.ts';
-import type { ReportGathering } from './gather.ts';
-import { findByMessageId, type Notified } from './notify.ts';
+import { applyNotification, findByMessageId, type Notified } from './notify.ts';
 
 /** The body of every answer to a webhook, of refusals too. */
 export const webhookReplySchema = v.object({
@@ -40,8 +39,6 @@ export interface NotificationAnswer {
 /** The dependencies of handling webhooks of providers. */
 export interface NotificationDeps {
   db: Database;
-  /** Applies reports; one for all requests of a process, so that those which arrive together share a statement. */
-  reports: Pick<ReportGathering, 'apply'>;
   clock: Clock;
   /** Decides how much mail a project may receive. */
   billing: BillingSettings;
@@ -101,17 +98,17 @@ async function apply(deps: NotificationDeps, source: string, notification: Notif
   const mail = await mailOf(deps, notification);
   if (mail === null) return { outcome: 'unknown', projectId: null };
   const deadline = performance.now() + (deps.patienceMs ?? 1500);
-  let outcome = await deps.reports.apply({ source, mail, notification, late: false });
+  let outcome = await applyNotification(deps.db, source, mail, notification, false);
   for (let wait = 20; outcome === 'unsettled'; wait = Math.min(wait * 2, 250)) {
     const late = performance.now() + wait > deadline;
     if (!late) await pause(wait);
-    outcome = await deps.reports.apply({ source, mail, notification, late });
+    outcome = await applyNotification(deps.db, source, mail, notification, late);
   }
   if (outcome !== 'unknown' || messageId === null) return { outcome, projectId: mail.projectId };
   // Ids that name no mail of ours may have been set by another system on the same account.
   const other = await findByMessageId(deps.db, recipient, messageId);
   if (other === null) return { outcome: 'unknown', projectId: null };
-  outcome = await deps.reports.apply({ source, mail: other, notification, late: true });
+  outcome = await applyNotification(deps.db, source, other, notification, true);
   return { outcome, projectId: other.projectId };
 }
 

@@ -6,7 +6,6 @@ import { orEnvelope } from '../../http/error-schemas.ts';
 import { type Reply, type Route, reply, route } from '../../http/route.ts';
 import { AppError } from '../../lib/errors.ts';
 import { createReputationGuard, type ReputationGuard } from '../reputation/service.ts';
-import { ReportGathering } from './gather.ts';
 import { type NotificationAnswer, type NotificationDeps, webhookReplySchema } from './report.ts';
 import { mayNotify, receivePostmark, receiveSns } from './webhooks.ts';
 
@@ -47,24 +46,20 @@ function sns(call: Call): Promise<Reply> {
   return withText(call, 'snsWebhook', (text) => receiveSns(deps, text));
 }
 
-interface OfApp {
-  reports: ReportGathering;
-  harmed: ReputationGuard;
-}
-const ofApps = new WeakMap<App, OfApp>();
-
 function depsOf({ app, db, log }: Call): NotificationDeps {
-  const { clock, config, directory, erasedAddresses, outbox } = app;
-  let own = ofApps.get(app);
-  if (own === undefined) {
-    const guardDeps = { db: app.db, clock, outbox, settings: config, log: app.log };
-    own = {
-      reports: new ReportGathering(app.db),
-      harmed: createReputationGuard(guardDeps, (projectId) => directory.forget(projectId)),
-    };
-    ofApps.set(app, own);
-  }
-  return { db, clock, billing: config, erasedAddresses, log, ...own };
+  const { clock, config, erasedAddresses } = app;
+  return { db, clock, billing: config, erasedAddresses, log, harmed: guardOf(app) };
+}
+
+const guards = new WeakMap<App, ReputationGuard>();
+
+function guardOf(app: App): ReputationGuard {
+  const { db, clock, outbox, config, log, directory } = app;
+  const guard =
+    guards.get(app) ??
+    createReputationGuard({ db, clock, outbox, settings: config, log }, (projectId) => directory.forget(projectId));
+  guards.set(app, guard);
+  return guard;
 }
 
 const shared = {

@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { MailEffect, Notification } from '../../../src/domains/providers/mailer.ts';
-import { ReportGathering } from '../../../src/feedback/reports/gather.ts';
 import { applyNotification } from '../../../src/feedback/reports/notify.ts';
 import { newId } from '../../../src/lib/ids.ts';
 import { settleMail } from '../../../src/mail/ledger/settle.ts';
@@ -248,15 +247,12 @@ test('reports about many mails that arrive together end like reports one after a
         `update emails e set campaign_id = c.id from unnest($1::uuid[], $2::uuid[]) as c (email_id, id) where e.id = c.email_id`,
         [mails.map(({ id }) => id), campaigns],
       );
-      const reports = new ReportGathering(store.db);
       const all = histories.flatMap(({ set, order }, index) => {
         const mail = mails[index] as SentMail;
         const notifications = notificationsOf(mail, set);
         return order.map((place) => ({
-          source: 'test',
           mail: mailOf(mail),
           notification: notifications[place] as Notification,
-          late: false,
         }));
       });
       // Reports of different mails take turns, as they do when a campaign goes out.
@@ -264,7 +260,9 @@ test('reports about many mails that arrive together end like reports one after a
         one.notification.key.slice(37) < other.notification.key.slice(37) ? -1 : 1,
       );
       const outcomes = await Promise.all(
-        (twice ? [...arriving, ...arriving] : arriving).map((one) => reports.apply(one)),
+        (twice ? [...arriving, ...arriving] : arriving).map(({ mail, notification }) =>
+          applyNotification(store.db, 'test', mail, notification, false),
+        ),
       );
       const different = new Set(all.map(({ notification }) => notification.key)).size;
       expect(outcomes.filter((outcome) => outcome === 'done')).toHaveLength(different);
@@ -303,13 +301,13 @@ test('reports that arrive together share a statement, and one that Postgres refu
     together += 1;
     return store.db.transaction(work, settings);
   };
-  const reports = new ReportGathering({ ...store.db, transaction });
+  const counting = { ...store.db, transaction };
   const delivered = async (mails: readonly SentMail[], changes: Partial<Notification>[] = []) => {
     const outcomes = await Promise.allSettled(
       mails.map((mail, index) => {
         const [notification] = notificationsOf(mail, [{ kind: 'delivery' }]) as [Notification];
         const changed = { ...notification, ...changes[index] };
-        return reports.apply({ source: 'test', mail: mailOf(mail), notification: changed, late: false });
+        return applyNotification(counting, 'test', mailOf(mail), changed, false);
       }),
     );
     const statuses = await Promise.all(mails.map(async (mail) => (await seen(mail)).row?.status));

@@ -1,7 +1,6 @@
 import PostalMime from 'postal-mime';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { createSesDomains, createSesMailer, type SesOptions } from '../../../src/domains/providers/ses/ses-client.ts';
-import { ReportGathering } from '../../../src/feedback/reports/gather.ts';
 import { takeReport } from '../../../src/feedback/reports/report.ts';
 import { receivePostmark } from '../../../src/feedback/reports/webhooks.ts';
 import { newId } from '../../../src/lib/ids.ts';
@@ -259,7 +258,6 @@ test('a dropped answer: the mail waits for a report of SES, which proves it; it 
   };
   const webhook = {
     db: store.db,
-    reports: new ReportGathering(store.db),
     clock: systemClock,
     billing: { freeTier: null, publicDailyEmails: null },
     erasedAddresses: { suppressed: async () => new Set<string>() },
@@ -292,7 +290,6 @@ test('a dropped answer without any report ends as "submission unknown", and a la
   await receivePostmark(
     {
       db: store.db,
-      reports: new ReportGathering(store.db),
       clock: systemClock,
       billing: { freeTier: null, publicDailyEmails: null },
       erasedAddresses: { suppressed: async () => new Set<string>() },

@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { ReportGathering } from '../../../src/feedback/reports/gather.ts';
 import { removeOldReceipts } from '../../../src/feedback/reports/notify.ts';
 import { receivePostmark } from '../../../src/feedback/reports/webhooks.ts';
 import { newId } from '../../../src/lib/ids.ts';
@@ -382,7 +381,6 @@ test('a report that overtakes the record of its own hand-over waits for it, and 
   const overtaken = await sentMail({ sent: false });
   const deps = {
     db: store.db,
-    reports: new ReportGathering(store.db),
     clock: systemClock,
     billing: { freeTier: null, publicDailyEmails: null },
     erasedAddresses: { suppressed: async () => new Set<string>() },
