@@ -1,10 +1,15 @@
 import * as v from 'valibot';
-import { type Condition, maxFilters, maxLevels } from '../lib/conditions/condition.ts';
+import {
+  type Condition,
+  maxFilters,
+  maxLevels,
+  type ConditionFilter as ParsedFilter,
+} from '../lib/conditions/condition.ts';
 import { ConditionFault } from '../lib/conditions/dates.ts';
-import { valueOperators } from '../lib/conditions/filters.ts';
-import { type CompileOptions, compileCondition } from '../lib/conditions/sql.ts';
+import { maxTimes, maxWhere, valueOperators, whereOperators } from '../lib/conditions/filters.ts';
+import { type CompileOptions, compileCondition, compileFound } from '../lib/conditions/sql.ts';
 import { badRequest } from '../lib/errors.ts';
-import { field, nameSchemas } from '../lib/validation/fields.ts';
+import { field, nameSchemas, Uuid } from '../lib/validation/fields.ts';
 import { compiled, type Query } from '../store/sql.ts';
 
 // How the API reference describes a condition tree. `parseCondition` checks trees, with faults that name their place.
@@ -21,14 +26,58 @@ const ComparisonFilter = v.object({
   operator: field('How the value of the field is compared.', v.picklist(valueOperators)),
   value: field('The value to compare with; its type follows from the field and the operator.', v.unknown()),
 });
+
+const EventTest = v.object({
+  path: field("Key of the event's data, or a path such as `order.total`.", v.string()),
+  operator: field('How the value is compared, as for `data.<key>`.', v.picklist(whereOperators)),
+  value: field('The value to compare with; not used by `exists` and `notExists`.', v.optional(v.unknown())),
+});
+const times = v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(maxTimes));
+const Times = v.object({
+  atLeast: field('Fewest times; 1 when absent.', v.nullish(times)),
+  atMost: field('Most times; null or absent for any number.', v.nullish(times)),
+});
+const MailSource = v.object({
+  stepId: field('ID of the workflow step that sent the email.', v.nullish(Uuid)),
+  campaignId: field('ID of the campaign that the email belongs to.', v.nullish(Uuid)),
+  templateId: field('ID of the template that the email was made of.', v.nullish(Uuid)),
+});
+const narrowing = {
+  where: field(
+    'Tests of the data of the event, for `event.<name>`; all must pass. An event without the value passes `notExists` only.',
+    v.nullish(v.pipe(v.array(EventTest), v.minLength(1), v.maxLength(maxWhere))),
+  ),
+  times: field(
+    'How often the event must have happened, for `event.<name>` with `triggered` or `triggeredWithin`; at least once when absent.',
+    v.nullish(Times),
+  ),
+  of: field(
+    'The source of the email, for `email.<activity>`: one of the three; any email when absent.',
+    v.nullish(MailSource),
+  ),
+  link: field(
+    'The link that was clicked, as it stands in the email, for `email.clicked`; any link when absent.',
+    v.nullish(v.string()),
+  ),
+};
+
 const WindowFilter = v.object({
   field: FieldName,
   operator: field(
-    'Whether the time lies within the last `value` units, or before that.',
-    v.picklist(['within', 'olderThan', 'triggeredWithin', 'triggeredOlderThan', 'notTriggeredWithin']),
+    'Whether the time lies within the last `value` units, before that, or within the next `value` units; `anniversaryWithin`: whether an earlier day comes round within that time, today included, in UTC.',
+    v.picklist([
+      'within',
+      'olderThan',
+      'withinNext',
+      'anniversaryWithin',
+      'triggeredWithin',
+      'triggeredOlderThan',
+      'notTriggeredWithin',
+    ]),
   ),
   value: field('Number of units; a whole number, or its digits as text.', v.union([v.number(), v.string()])),
   unit: field('Unit of `value`.', v.picklist(['days', 'hours', 'minutes'])),
+  ...narrowing,
 });
 const StateFilter = v.object({
   field: FieldName,
@@ -36,6 +85,7 @@ const StateFilter = v.object({
     'The state that the field must be in.',
     v.picklist(['exists', 'notExists', 'triggered', 'notTriggered', 'memberOfSegment', 'notMemberOfSegment']),
   ),
+  ...narrowing,
 });
 const ConditionFilter = v.variant('operator', [ComparisonFilter, WindowFilter, StateFilter]);
 
@@ -68,11 +118,20 @@ nameSchemas({
   ConditionComparison: ComparisonFilter,
   ConditionWindow: WindowFilter,
   ConditionState: StateFilter,
+  ConditionEventTest: EventTest,
+  ConditionTimes: Times,
+  ConditionMailSource: MailSource,
 });
 
 /** A condition as part of a query: see `compileCondition` of the package. @throws a 400 for one that is too large */
 export function conditionQuery(condition: Condition, options: CompileOptions): Query {
   const { text, values } = refusing(() => compileCondition(condition, options));
+  return compiled(text, values);
+}
+
+/** What a filter found of the contact `c`, as part of a query: see `compileFound`. */
+export function foundQuery(filter: ParsedFilter, options: CompileOptions): Query {
+  const { text, values } = compileFound(filter, options);
   return compiled(text, values);
 }
 

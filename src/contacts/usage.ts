@@ -1,5 +1,5 @@
 import { type Condition, parseCondition } from '../lib/conditions/condition.ts';
-import { mentionsEvent, mentionsField } from '../lib/conditions/dependencies.ts';
+import { mentionsEvent, mentionsField } from '../lib/conditions/segments.ts';
 import { bareBadRequest } from '../lib/errors.ts';
 import { type Database, type Query, sql } from '../store/sql.ts';
 import { refusing } from './conditions.ts';

@@ -1,17 +1,19 @@
 import { defineEntity, type InferEntity, LockMode } from '@mikro-orm/core';
 import { refused, refusing } from '../contacts/conditions.ts';
-import { type Activity, type Condition, parseCondition } from '../lib/conditions/condition.ts';
-import { dependsOn } from '../lib/conditions/dependencies.ts';
+import { type Condition, filtersOf, type MailSource, parseCondition } from '../lib/conditions/condition.ts';
+import { conditionFault } from '../lib/conditions/dates.ts';
 import {
   checkSegmentReferences,
+  dependsOn,
   resolveSegments,
   type SegmentMap,
   type StoredSegment,
 } from '../lib/conditions/segments.ts';
+import { eventOf } from '../lib/conditions/sql-happened.ts';
 import { bareBadRequest } from '../lib/errors.ts';
 import { ofProject } from '../projects/queries.ts';
 import { baseColumns } from '../store/columns.ts';
-import type { Database } from '../store/sql.ts';
+import { type Database, sql } from '../store/sql.ts';
 import { segmentTypes } from './schema.ts';
 
 const p = defineEntity.properties;
@@ -77,7 +79,24 @@ export async function checkedDefinition(
 ): Promise<Definition> {
   const definition = await storedDefinition(db, projectId, tree);
   refusing(() => checkSegmentReferences(definition.condition, definition.segments, selfId));
+  await checkMailSources(db, projectId, definition.condition);
   return definition;
+}
+
+/** Refuses filters on the mail of a campaign, template or step that the project does not have. @throws 400 that names the place */
+async function checkMailSources(db: Database, projectId: string, condition: Condition): Promise<void> {
+  const named = filtersOf(condition).flatMap((filter) => (filter.kind === 'activity' && filter.of ? [filter.of] : []));
+  if (named.length === 0) return;
+  const ids = [...new Set(named.map(({ id }) => id))];
+  const rows = await db.rows<Pick<MailSource, 'kind' | 'id'>>(sql`
+    select 'campaignId' as kind, id from campaigns where project_id = ${projectId} and id = any(${ids}::uuid[])
+    union all select 'templateId', id from templates where project_id = ${projectId} and id = any(${ids}::uuid[])
+    union all select 'stepId', s.id from automation_steps s join automations a on a.id = s.automation_id
+      where a.project_id = ${projectId} and s.id = any(${ids}::uuid[])`);
+  const unknown = named.find(({ kind, id }) => !rows.some((row) => row.kind === kind && row.id === id));
+  if (unknown === undefined) return;
+  const what = unknown.kind.slice(0, -'Id'.length);
+  refused(conditionFault([unknown.path], `No ${what} with id ${unknown.id} exists in this project`));
 }
 
 /** A caller's condition as the object that it must be. @throws 400 with `complaint` for anything else */
@@ -110,15 +129,6 @@ export interface WatchFacts {
   /** Whether time alone can change the matches. */
   hasWindow: boolean;
 }
-
-const eventOf: Record<Activity, string> = {
-  sent: 'email.sent',
-  delivered: 'email.delivery',
-  opened: 'email.open',
-  clicked: 'email.click',
-  bounced: 'email.bounce',
-  complained: 'email.complaint',
-};
 
 /** Which changes can alter the matches of a condition. */
 export function watchFacts({ condition, segments }: Definition): WatchFacts {

@@ -117,6 +117,8 @@ export const edgeDates = [
   '2026-03-15T01:00:00+02:00',
   '2026-03-15T23:00:00-02:00',
   '2026-03-16T10:00:00.5+14:00',
+  '1990-03-15',
+  '2025-03-21T23:30:00-02:00',
 ];
 
 const numbers = [
@@ -185,9 +187,41 @@ const anEmail = fc
 export const eventNames = ['purchase', 'user.signup', 'email.open', `it's "quoted"`, 'größe', 'contact.subscribed'];
 export const activities = ['sent', 'delivered', 'opened', 'clicked', 'bounced', 'complained'] as const;
 
-const anEmailRow = fc.record(
-  Object.fromEntries(activities.map((activity) => [`${activity}At`, fc.option(anInstant, { freq: 3 })])),
-) as fc.Arbitrary<Subject['emails'][number]>;
+/** Sources that mail of the population comes from, and links that are clicked in it. */
+export const sources = {
+  stepId: ['50000000-0000-4000-8000-000000000001', '50000000-0000-4000-8000-000000000002'],
+  campaignId: ['60000000-0000-4000-8000-000000000001', '60000000-0000-4000-8000-000000000002'],
+  templateId: ['70000000-0000-4000-8000-000000000001', '70000000-0000-4000-8000-000000000002'],
+} as const;
+export const links = ['https://fernpost.example/a', "https://fernpost.example/it's?x=%"];
+
+const aSource = (ids: readonly string[]) => fc.option(fc.constantFrom(...ids), { freq: 3 });
+const aStamp = fc.option(anInstant, { freq: 3 });
+const anEmailRow: fc.Arbitrary<Subject['emails'][number]> = fc.record({
+  sentAt: aStamp,
+  deliveredAt: aStamp,
+  openedAt: aStamp,
+  clickedAt: aStamp,
+  bouncedAt: aStamp,
+  complainedAt: aStamp,
+  stepId: aSource(sources.stepId),
+  campaignId: aSource(sources.campaignId),
+  templateId: aSource(sources.templateId),
+  clicks: fc.array(fc.record({ link: fc.constantFrom(...links), at: anInstant }), { maxLength: 2 }),
+});
+
+/** Data of an event. What is not to be kept stands for its value. */
+const eventData = fc.option(
+  fc.dictionary(
+    fc.constantFrom('plan', 'a', 'a.b'),
+    fc.oneof(
+      aValue,
+      aSmallValue.map((value) => ({ value, persistent: false })),
+      aSmallValue.map((value) => ({ value, persistent: true })),
+    ),
+    { maxKeys: 3, noNullPrototype: true },
+  ),
+);
 
 /** A contact with its events, emails and memberships among `segmentIds`. */
 export function aSubject(segmentIds: string[]): fc.Arbitrary<Subject> {
@@ -201,7 +235,10 @@ export function aSubject(segmentIds: string[]): fc.Arbitrary<Subject> {
       createdAt: anInstant,
       updatedAt: anInstant,
     }),
-    events: fc.array(fc.record({ name: fc.constantFrom(...eventNames), createdAt: anInstant }), { maxLength: 4 }),
+    events: fc.array(
+      fc.record({ name: fc.constantFrom('purchase', ...eventNames), createdAt: anInstant, data: eventData }),
+      { maxLength: 6 },
+    ),
     emails: fc.array(anEmailRow, { maxLength: 2 }),
     memberships: fc.subarray(segmentIds).map((ids) => new Set(ids)),
   });

@@ -8,20 +8,23 @@ import {
   edgeDates,
   eventNames,
   keys,
+  links,
   nestedKeys,
+  sources,
 } from './conditions-population.ts';
 import type { Row } from './conditions-rows.ts';
 
 const equality = ['equals', 'notEquals'];
 const ordering = ['greaterThan', 'lessThan', 'greaterThanOrEqual', 'lessThanOrEqual'];
+const windows = ['within', 'olderThan', 'withinNext', 'anniversaryWithin'];
 const happened = ['triggered', 'triggeredWithin', 'triggeredOlderThan', 'notTriggered', 'notTriggeredWithin'];
 
 /** Every operator of every kind of field. */
 export const operators = {
   email: [...equality, 'contains', 'notContains'],
   subscribed: equality,
-  date: [...equality, ...ordering, 'within', 'olderThan'],
-  data: [...equality, ...ordering, 'contains', 'notContains', 'within', 'olderThan', 'exists', 'notExists'],
+  date: [...equality, ...ordering, ...windows],
+  data: [...equality, ...ordering, 'contains', 'notContains', ...windows, 'exists', 'notExists'],
   event: happened,
   activity: happened,
   segment: ['memberOfSegment', 'notMemberOfSegment'],
@@ -33,11 +36,50 @@ const aWindow = {
   unit: fc.constantFrom('days', 'hours', 'minutes'),
 };
 
+const aShortWindow = { value: fc.constantFrom<unknown>(0, 1, '1', 0.5, 7, 30, '30.0', 366), unit: aWindow.unit };
+
 /** Filters with one operator, for the most part on fields and with values that some of the contacts have. */
 export function aFilter(kind: Kind, operator: string, rows: Row[], segmentIds: string[]): fc.Arbitrary<unknown> {
   const target = aTarget(kind, operator, rows, segmentIds);
-  if (!/within$|olderThan$/i.test(operator)) return target.map((fieldAndValue) => ({ operator, ...fieldAndValue }));
-  return fc.tuple(target, fc.record(aWindow)).map(([{ field }, window]) => ({ operator, field, ...window }));
+  const narrowing = aNarrowing(kind, operator, rows);
+  if (!/within(Next)?$|olderThan$/i.test(operator))
+    return fc.tuple(target, narrowing).map(([fieldAndValue, more]) => ({ operator, ...fieldAndValue, ...more }));
+  const window = operator === 'anniversaryWithin' ? aShortWindow : aWindow;
+  return fc
+    .tuple(target, fc.record(window), narrowing)
+    .map(([{ field }, given, more]) => ({ operator, field, ...given, ...more }));
+}
+
+/** What filters on events and mail may have besides: tests of data, numbers of times, sources of mail and links. */
+function aNarrowing(kind: Kind, operator: string, rows: Row[]): fc.Arbitrary<Record<string, unknown>> {
+  if (kind === 'event') {
+    const test = fc
+      .constantFrom(...equality, ...ordering, 'contains', 'notContains', 'exists', 'notExists')
+      .chain((name) => aFilter('data', name, rows, []).map((filter) => ({ name, ...(filter as { field: string }) })))
+      .chain(({ name, field, ...rest }) =>
+        fc
+          .constantFrom('plan', 'a', 'a.b', field.slice('data.'.length))
+          .map((path) => ({ ...rest, path, operator: name })),
+      );
+    const where = { where: fc.oneof(fc.constant(undefined), fc.array(test, { minLength: 1, maxLength: 2 })) };
+    if (operator !== 'triggered' && operator !== 'triggeredWithin') return fc.record(where);
+    const times = fc
+      .record({ atLeast: fc.constantFrom(0, 1, 2), more: fc.constantFrom(0, 1, 2), isOpen: fc.boolean() })
+      .map(({ atLeast, more, isOpen }) => (isOpen && atLeast > 0 ? { atLeast } : { atLeast, atMost: atLeast + more }));
+    return fc.record({ ...where, times: fc.option(times, { nil: undefined }) });
+  }
+  if (kind !== 'activity') return fc.constant({});
+  const of = fc
+    .constantFrom(...Object.entries(sources))
+    .chain(([source, ids]) => fc.constantFrom(...ids).map((id) => ({ [source]: id.toUpperCase() })));
+  return fc.oneof(
+    fc.record({ of: fc.option(of, { nil: undefined }) }),
+    fc.record({
+      field: fc.constant('email.clicked'),
+      link: fc.constantFrom(...links),
+      of: fc.option(of, { nil: null }),
+    }),
+  );
 }
 
 /** Trees of up to four levels, most of them small, so that many match some contacts and not others. */

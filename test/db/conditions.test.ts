@@ -4,11 +4,18 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { conditionQuery } from '../../src/contacts/conditions.ts';
 import { type Condition, parseCondition } from '../../src/lib/conditions/condition.ts';
 import { type SegmentMap, segmentFacts } from '../../src/lib/conditions/segments.ts';
-import { sql } from '../../src/store/sql.ts';
+import { type Query, sql } from '../../src/store/sql.ts';
 import { type TestDatabase, testDatabase } from '../support/database.ts';
 import { evaluateCondition } from '../unit/conditions/evaluate-condition.ts';
-import { aSubject, now } from './conditions-population.ts';
-import { insertPopulation, insertProject, insertSegments, type Row } from './conditions-rows.ts';
+import { aSubject, now, sources } from './conditions-population.ts';
+import {
+  insertPopulation,
+  insertProject,
+  insertSegments,
+  insertSteps,
+  type Row,
+  stepExecutionOf,
+} from './conditions-rows.ts';
 import { aFilter, aTree, type Kind, leaf, operators } from './conditions-trees.ts';
 
 const ids = {
@@ -123,9 +130,21 @@ describe('SQL and the evaluator agree', () => {
 });
 
 interface PlanNode {
+  'Node Type': string;
+  'Shared Hit Blocks': number;
+  'Shared Read Blocks': number;
   'Index Name'?: string;
   'Actual Rows': number;
   Plans?: PlanNode[];
+}
+
+/** The nodes of the plan of a statement that was run, the whole of it first. */
+async function planOf(query: Query): Promise<PlanNode[]> {
+  const [row] = await db.db.rows<{ 'QUERY PLAN': [{ Plan: PlanNode }] }>(
+    sql`explain (analyze, buffers, format json) ${query}`,
+  );
+  const nodes = (node: PlanNode): PlanNode[] => [node, ...(node.Plans ?? []).flatMap(nodes)];
+  return row === undefined ? [] : nodes(row['QUERY PLAN'][0].Plan);
 }
 
 test.each([
@@ -149,10 +168,61 @@ test.each([
     segments: new Map(),
     reach: 'all',
   });
-  const [row] = await db.db.rows<{ 'QUERY PLAN': [{ Plan: PlanNode }] }>(
-    sql`explain (analyze, format json) select c.id from contacts c where c.project_id = ${own} and ${matches}`,
-  );
-  const nodes = (node: PlanNode): PlanNode[] => [node, ...(node.Plans ?? []).flatMap(nodes)];
-  const read = row === undefined ? [] : nodes(row['QUERY PLAN'][0].Plan);
+  const read = await planOf(sql`select c.id from contacts c where c.project_id = ${own} and ${matches}`);
   expect(read.flatMap((node) => (node['Index Name'] === index ? [node['Actual Rows']] : []))).toEqual([1]);
+});
+
+test('filters on what one contact did read its own entries of indexes, however much others did', async () => {
+  const { pool } = db.db;
+  const own = await insertProject(pool);
+  // Everybody buys and opens the same, so that the name, the template and the step tell nothing apart; one asks for the tenth contact.
+  await pool.query(
+    `with people as (
+       insert into contacts (id, project_id, email, subscribed, data)
+       select uuidv7(), $1, 'buyer.' || n || '@example.com', true, '{}' from generate_series(1, 200) n returning id),
+     bought as (
+       insert into events (id, project_id, contact_id, name, data, created_at)
+       select uuidv7(), $1, id, name, jsonb_build_object('total', n, 'link', 'https://fernpost.example/a'), now() - n * interval '1 hour'
+       from people, generate_series(1, 20) n, unnest(array['purchase', 'email.click']) name)
+     insert into emails (id, project_id, contact_id, to_address, "from", source_type, message_class, template_id, opened_at,
+       workflow_step_execution_id)
+     select md5(id || 'mail' || n)::uuid, $1, id, 'ada@example.com', 'hello@fernpost.test', 'TRANSACTIONAL', 'TRANSACTIONAL', $2, now(),
+       ${stepExecutionOf("md5(id || 'mail' || n)")}
+     from people, generate_series(1, 20) n`,
+    [own, sources.templateId[0]],
+  );
+  const mail = await db.db.rows<{ id: string; mailId: string }>(
+    sql`select contact_id as id, id as "mailId" from emails where project_id = ${own}`,
+  );
+  await insertSteps(
+    pool,
+    own,
+    mail.map((each) => ({ ...each, stepId: sources.stepId[1] })),
+  );
+  await pool.query('vacuum analyze contacts, events, emails, automation_step_runs');
+  const [tenth] = await db.db.rows<{ id: string }>(
+    sql`select id from contacts where project_id = ${own} order by id offset 9 limit 1`,
+  );
+  const where = [{ path: 'total', operator: 'greaterThan', value: 100 }];
+  const filters = [
+    { field: 'event.purchase', operator: 'triggered', where },
+    { field: 'event.purchase', operator: 'notTriggeredWithin', value: 2, unit: 'minutes' },
+    { field: 'event.purchase', operator: 'triggered', times: { atLeast: 21 } },
+    { field: 'email.opened', operator: 'triggered', of: { templateId: sources.templateId[1] } },
+    { field: 'email.opened', operator: 'triggered', of: { campaignId: sources.campaignId[0] } },
+    { field: 'email.opened', operator: 'triggered', of: { stepId: sources.stepId[0] } },
+    { field: 'email.clicked', operator: 'triggered', link: 'https://fernpost.example/b' },
+  ];
+  for (const filter of filters) {
+    const matches = conditionQuery(parseCondition(leaf(filter)), { projectId: own, now: new Date(), reach: 'one' });
+    const nodes = await planOf(
+      sql`select coalesce((${matches}), false) as holds from contacts c where c.id = ${tenth?.id ?? ''} and c.project_id = ${own}`,
+    );
+    const types = nodes.map((node) => node['Node Type']);
+    expect([filter, types.filter((type) => type === 'Seq Scan')]).toEqual([filter, []]);
+    const [all] = nodes;
+    const buffers = (all?.['Shared Hit Blocks'] ?? 0) + (all?.['Shared Read Blocks'] ?? 0);
+    // 20 rows on as many pages and the ways to them; reading what everybody did takes thousands.
+    expect([filter, buffers]).toEqual([filter, expect.toSatisfy((number: number) => number > 0 && number <= 100)]);
+  }
 });

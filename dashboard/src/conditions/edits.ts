@@ -42,7 +42,8 @@ export function withKind(filter: Omit<FormFilter, 'kind'>, kind: FieldKind): For
   const operators = operatorsOf[kind];
   const operator = operators.includes(filter.operator) ? filter.operator : (operators[0] ?? '');
   const name = kind === 'activity' ? 'opened' : '';
-  return withOperator({ ...filter, kind, name, isBare: false, text: '' }, operator);
+  const { more: _, ...plain } = filter;
+  return withOperator({ ...plain, kind, name, isBare: false, text: '' }, operator);
 }
 
 /** The filter with another operator; its value stays where it fits. */
@@ -52,8 +53,11 @@ export function withOperator(filter: FormFilter, operator: string): FormFilter {
   const types = typesFor(filter.kind, operator);
   const stays = types.includes(filter.type) && wasWindow === isWindow;
   const type = stays ? filter.type : (types[0] ?? 'text');
+  const { times: _, ...untimed } = filter.more ?? {};
+  const more = operator === 'triggered' || operator === 'triggeredWithin' ? filter.more : untimed;
   return {
     ...filter,
+    ...(filter.more ? { more } : {}),
     operator,
     type,
     text: stays ? filter.text : firstText(type),

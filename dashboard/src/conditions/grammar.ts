@@ -44,7 +44,7 @@ export function usualActivity(name: string): string {
 
 const text = ['equals', 'notEquals', 'contains', 'notContains'];
 const comparisons = ['greaterThan', 'greaterThanOrEqual', 'lessThan', 'lessThanOrEqual'];
-const windows = ['within', 'olderThan'];
+const windows = ['within', 'olderThan', 'withinNext', 'anniversaryWithin'];
 const happened = ['triggered', 'triggeredWithin', 'triggeredOlderThan', 'notTriggered', 'notTriggeredWithin'];
 
 /** The operators that a kind of field has. */
@@ -70,6 +70,8 @@ const names: Record<string, string> = {
   lessThanOrEqual: 'is at most',
   within: 'is within the last',
   olderThan: 'is longer ago than',
+  withinNext: 'is within the next',
+  anniversaryWithin: 'has its anniversary within',
   exists: 'has a value',
   notExists: 'has no value',
   triggered: 'at least once',
@@ -98,7 +100,12 @@ export function operatorName(operator: string, type: ValueType): string {
 
 /** The inputs that an operator needs besides the field. */
 export function needsOf(operator: string): 'nothing' | 'value' | 'window' {
-  if (/^(within|olderThan|triggeredWithin|triggeredOlderThan|notTriggeredWithin)$/.test(operator)) return 'window';
+  if (
+    /^(within|olderThan|withinNext|anniversaryWithin|triggeredWithin|triggeredOlderThan|notTriggeredWithin)$/.test(
+      operator,
+    )
+  )
+    return 'window';
   return /^(exists|notExists|triggered|notTriggered|memberOfSegment|notMemberOfSegment)$/.test(operator)
     ? 'nothing'
     : 'value';

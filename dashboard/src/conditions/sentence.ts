@@ -88,10 +88,11 @@ function filterClause(filter: TreeFilter, segments: SegmentNames): string {
         `had no “${name}”`,
         `never had “${name}”`,
       ];
-      return `who ${happened(filter, did, didNot, never)}`;
+      const mail = mailText(filter);
+      return `who ${happened(filter, did + mail, didNot + mail, never + mail)}`;
     }
     case 'event': {
-      const event = quoted(eventText(name));
+      const event = `${quoted(eventText(name))}${dataText(filter)}${timesText(filter)}`;
       return `who ${happened(filter, `triggered ${event}`, `did not trigger ${event}`, `never triggered ${event}`)}`;
     }
     case 'email':
@@ -103,6 +104,37 @@ function filterClause(filter: TreeFilter, segments: SegmentNames): string {
     case 'data':
       return `whose ${name === '' ? '…' : name} ${compared(filter)}`;
   }
+}
+
+// “order” where total is at least 50 and country is “DE”
+function dataText({ where }: TreeFilter): string {
+  const tests = (where ?? []).map((test) => `${test.path || '…'} ${compared({ field: '', ...test })}`);
+  return tests.length === 0 ? '' : ` where ${lists.and.format(tests)}`;
+}
+
+function timesText({ times }: TreeFilter): string {
+  const { atLeast, atMost } = times ?? {};
+  const bounds = [
+    ...(typeof atLeast === 'number' ? [`at least ${timesOf(atLeast)}`] : []),
+    ...(typeof atMost === 'number' ? [`at most ${timesOf(atMost)}`] : []),
+  ];
+  return bounds.length === 0 ? '' : ` ${lists.and.format(bounds)}`;
+}
+
+const timesOf = (number: number) => (number === 1 ? 'once' : `${count(number)} times`);
+
+// an email of the campaign …
+function mailText({ of, link }: TreeFilter): string {
+  const source = of?.stepId
+    ? 'of one workflow step'
+    : of?.campaignId
+      ? 'of one campaign'
+      : of?.templateId
+        ? 'of one template'
+        : '';
+  return [...(link ? [`to ${quoted(link)}`] : []), ...(source === '' ? [] : [source])]
+    .map((text) => ` ${text}`)
+    .join('');
 }
 
 function happened(filter: TreeFilter, did: string, didNot: string, never: string): string {
@@ -126,6 +158,8 @@ function compared(filter: TreeFilter): string {
   if (operator === 'notExists') return 'has no value';
   if (operator === 'within') return `is within the last ${span(filter)}`;
   if (operator === 'olderThan') return `is more than ${span(filter)} ago`;
+  if (operator === 'withinNext') return `is within the next ${span(filter)}`;
+  if (operator === 'anniversaryWithin') return `has its anniversary within ${span(filter)}`;
   const [ofValues, ofTimes] = comparisons[operator] ?? [operator, operator];
   const time = typeof value === 'string' ? timeText(value) : null;
   return time === null ? `${ofValues} ${valueText(value)}` : `${ofTimes} ${time}`;

@@ -22,7 +22,21 @@ export interface TreeFilter {
   operator: string;
   value?: unknown;
   unit?: string;
+  where?: readonly EventTest[] | null;
+  times?: { atLeast?: number | null; atMost?: number | null } | null;
+  of?: { stepId?: string | null; campaignId?: string | null; templateId?: string | null } | null;
+  link?: string | null;
 }
+
+/** A test of a value of an event's data. */
+export interface EventTest {
+  path: string;
+  operator: string;
+  value?: unknown;
+}
+
+/** What narrows a filter on events (`where`, `times`) or on emails (`of`, `link`). */
+export type Narrowing = Pick<TreeFilter, 'where' | 'times' | 'of' | 'link'>;
 
 /** A condition as a form has it; every part has a key of its own that no edit changes. */
 export interface ConditionForm {
@@ -50,6 +64,7 @@ export interface FormFilter {
   type: ValueType;
   text: string;
   unit: string;
+  more?: Narrowing;
 }
 
 let last = 0;
@@ -89,15 +104,22 @@ export function inOrder(tree: Tree): Tree {
   return treeOf(formOf(tree));
 }
 
-function filterOf({ field, operator, value, unit }: TreeFilter): FormFilter {
+function filterOf(filter: TreeFilter): FormFilter {
+  const { field, operator, value, unit } = filter;
   const given = needsOf(operator) === 'nothing' ? undefined : value;
+  const more = narrowingOf(filter);
   return {
     key: newKey(),
     ...fieldOf(field),
     operator,
     ...controlOf(given),
     unit: unit ?? '',
+    ...(Object.keys(more).length > 0 ? { more } : {}),
   };
+}
+
+function narrowingOf({ where, times, of, link }: Narrowing): Narrowing {
+  return { ...(where && { where }), ...(times && { times }), ...(of && { of }), ...(link && { link }) };
 }
 
 /** Returns the subject of a filter's field. */
@@ -136,15 +158,16 @@ export function fieldName({ kind, name, isBare }: Pick<FormFilter, 'kind' | 'nam
 }
 
 function treeFilter(filter: FormFilter): TreeFilter {
-  const { operator, unit } = filter;
+  const { operator, unit, more } = filter;
   const needs = needsOf(operator);
-  if (needs === 'nothing') return { field: fieldName(filter), operator };
+  if (needs === 'nothing') return { field: fieldName(filter), operator, ...more };
   const value = jsonValue(filter);
   return {
     field: fieldName(filter),
     operator,
     ...(value === undefined ? {} : { value }),
     ...(needs === 'window' && unit !== '' ? { unit } : {}),
+    ...more,
   };
 }
 

@@ -1,5 +1,5 @@
 import type * as v from 'valibot';
-import { type ConditionShape, conditionQuery } from '../../contacts/conditions.ts';
+import { type ConditionShape, conditionQuery, foundQuery } from '../../contacts/conditions.ts';
 import type { Condition, ConditionFilter } from '../../lib/conditions/condition.ts';
 import { valueAtPath } from '../../lib/contact-data.ts';
 import { storedDefinition } from '../../segments/definition.ts';
@@ -9,6 +9,12 @@ import { type Decision, evaluated, onDate } from './schema.ts';
 
 type Tree = v.InferOutput<typeof ConditionShape>;
 type Written = Tree['groups'][number]['filters'][number];
+
+/** What a filter on events, mail or membership found: how often in its window, and the last instant at all. */
+interface Found {
+  count: number;
+  last: string | null;
+}
 
 interface Leaf {
   filter: ConditionFilter;
@@ -45,12 +51,12 @@ export async function traceCondition(
     const alone: Condition = { logic: 'AND', groups: [{ filters: [filter], nested: null }] };
     return sql`coalesce((${conditionQuery(alone, options)}), false)`;
   });
-  const [row, actual] = await Promise.all([
-    db.row<{ held: boolean[] }>(sql`
-      select array[${join(tests, ', ')}] as held from ${contact.isFormer ? formerContact(contact) : raw('contacts')} c
-      where c.id = ${contact.id} and c.project_id = ${projectId}`),
-    actualValues(db, projectId, contact, leaves, asOf),
-  ]);
+  const finds = leaves.map(({ filter }) => foundQuery(filter, options));
+  const row = await db.row<{ held: boolean[]; found: (Found | null)[] }>(sql`
+    select array[${join(tests, ', ')}] as held, jsonb_build_array(${join(finds, ', ')}) as found
+    from ${contact.isFormer ? formerContact(contact) : raw('contacts')} c
+    where c.id = ${contact.id} and c.project_id = ${projectId}`);
+  const found = new Map(leaves.map((leaf, place) => [leaf, row?.found[place] ?? null]));
   const held = new Map(leaves.map((leaf, place) => [leaf, row?.held[place] ?? false]));
   const outcomes = new Map<Leaf, Decision['outcome']>();
   blame(root, true);
@@ -58,6 +64,17 @@ export async function traceCondition(
     holds: holds(root),
     decisions: leaves.map((leaf) => leafDecision(leaf, outcomes.get(leaf) ?? 'info', actual(leaf))),
   };
+
+  function actual(leaf: Leaf): unknown {
+    const { filter } = leaf;
+    if (filter.kind === 'email') return contact.email;
+    if (filter.kind === 'subscribed') return contact.subscribed;
+    if (filter.kind === 'date') return contact[filter.column];
+    if (filter.kind === 'data') return valueAtPath(contact.data, filter.key);
+    const { count, last } = found.get(leaf) ?? { count: 0, last: null };
+    const at = last === null ? null : new Date(last).toISOString();
+    return filter.kind === 'event' && filter.times ? { times: count, last: at } : at;
+  }
 
   function holds(part: Branch | Leaf): boolean {
     if (!('logic' in part)) return held.get(part) ?? false;
@@ -73,12 +90,14 @@ export async function traceCondition(
     const { written } = leaf;
     const unit = 'unit' in written ? { unit: written.unit } : {};
     const wanted = 'value' in written ? { value: written.value } : {};
+    const { where, times, of, link } = narrowingOf(written);
+    const narrowed = { ...(where && { where }), ...(times && { times }), ...(of && { of }), ...(link && { link }) };
     return evaluated(
       'audience.condition',
       outcome,
       `${filterWords(written)}: ${outcome === 'pass' ? 'yes' : 'no'}, ${valueWords(leaf.filter, value)}.`,
       {
-        expected: { field: written.field, operator: written.operator, ...wanted, ...unit },
+        expected: { field: written.field, operator: written.operator, ...wanted, ...unit, ...narrowed },
         actual: value ?? null,
         dataAsOf: isPast(leaf.filter) ? asOf.toISOString() : contact.readAt,
       },
@@ -115,48 +134,6 @@ function leavesOf({ parts }: Branch): Leaf[] {
   return parts.flatMap((part) => ('logic' in part ? leavesOf(part) : [part]));
 }
 
-/** Reads what the filters looked at: the value of a field, or when something happened last (ISO), or null. */
-async function actualValues(
-  db: Database,
-  projectId: string,
-  contact: ContactFacts,
-  leaves: readonly Leaf[],
-  asOf: Date,
-): Promise<(leaf: Leaf) => unknown> {
-  const until = asOf.toISOString();
-  const of = <Kind extends ConditionFilter['kind']>(kind: Kind) =>
-    leaves.flatMap(({ filter }) => (filter.kind === kind ? [filter as Extract<ConditionFilter, { kind: Kind }>] : []));
-  const names = [...new Set(of('event').map(({ name }) => name))];
-  const activities = [...new Set(of('activity').map(({ activity }) => activity))];
-  const segmentIds = [...new Set(of('segment').map(({ segmentId }) => segmentId))];
-  const rows = await db.rows<{ kind: ConditionFilter['kind']; name: string; at: string }>(sql`
-    select 'event' as kind, name, max(created_at)::text as at from events
-    where contact_id = ${contact.id} and project_id = ${projectId} and name = any(${names}::text[])
-      and created_at <= ${until}::timestamptz
-    group by name
-    union all
-    select 'segment', segment_id::text, entered_at::text from segment_memberships
-    where contact_id = ${contact.id} and segment_id = any(${segmentIds}::uuid[])
-      and entered_at <= ${until}::timestamptz and (exited_at is null or exited_at > ${until}::timestamptz)
-    union all
-    select 'activity', instant.name, max(instant.at)::text
-    from emails e cross join lateral (values ('sent', e.sent_at), ('delivered', e.delivered_at), ('opened', e.opened_at),
-      ('clicked', e.clicked_at), ('bounced', e.bounced_at), ('complained', e.complained_at)) instant (name, at)
-    where e.contact_id = ${contact.id} and e.project_id = ${projectId} and instant.name = any(${activities}::text[])
-      and instant.at <= ${until}::timestamptz
-    group by instant.name`);
-  const instants = new Map(rows.map(({ kind, name, at }) => [`${kind} ${name}`, new Date(at).toISOString()]));
-  return ({ filter }) => {
-    if (filter.kind === 'email') return contact.email;
-    if (filter.kind === 'subscribed') return contact.subscribed;
-    if (filter.kind === 'date') return contact[filter.column];
-    if (filter.kind === 'data') return valueAtPath(contact.data, filter.key);
-    const name =
-      filter.kind === 'event' ? filter.name : filter.kind === 'activity' ? filter.activity : filter.segmentId;
-    return instants.get(`${filter.kind} ${name}`) ?? null;
-  };
-}
-
 const operatorWords: Record<Written['operator'], string> = {
   equals: 'is',
   notEquals: 'is not',
@@ -168,6 +145,8 @@ const operatorWords: Record<Written['operator'], string> = {
   lessThanOrEqual: 'is at most',
   within: 'is within the last',
   olderThan: 'is more than this long ago:',
+  withinNext: 'is within the next',
+  anniversaryWithin: 'has its anniversary within',
   exists: 'is set',
   notExists: 'is not set',
   triggered: 'has happened',
@@ -183,10 +162,45 @@ function filterWords(written: Written): string {
   const { field, operator } = written;
   const value = 'value' in written ? ` ${JSON.stringify(written.value)}` : '';
   const unit = 'unit' in written ? ` ${written.unit}` : '';
-  return `"${field}" ${operatorWords[operator]}${value}${unit}`;
+  return `"${field}"${narrowingWords(written)} ${operatorWords[operator]}${value}${unit}${timesWords(written)}`;
 }
 
+/** What narrows a filter on events or mail. */
+type Narrowing = Pick<Extract<Written, { unit: unknown }>, 'where' | 'times' | 'of' | 'link'>;
+
+// Only filters on what happened have it, which compare with no value.
+function narrowingOf(written: Written): Narrowing {
+  return written as Narrowing;
+}
+
+function narrowingWords(written: Written): string {
+  const { where, of, link } = narrowingOf(written);
+  const tests = (where ?? []).map(
+    ({ path, operator, value }) =>
+      `"${path}" ${operatorWords[operator]}${value === undefined ? '' : ` ${JSON.stringify(value)}`}`,
+  );
+  const [source] = Object.entries(of ?? {}).filter(([, id]) => id);
+  return [
+    ...(tests.length > 0 ? [` where ${tests.join(' and ')}`] : []),
+    ...(source ? [` of ${source[0].slice(0, -'Id'.length)} ${source[1]}`] : []),
+    ...(link ? [` of the link ${link}`] : []),
+  ].join('');
+}
+
+function timesWords(written: Written): string {
+  const { atLeast, atMost } = narrowingOf(written).times ?? {};
+  const bounds = [
+    ...(isGiven(atLeast) ? [`at least ${atLeast}`] : []),
+    ...(isGiven(atMost) ? [`at most ${atMost}`] : []),
+  ];
+  return bounds.length === 0 ? '' : `, ${bounds.join(' and ')} times`;
+}
+
+const isGiven = (value: number | null | undefined) => value !== undefined && value !== null;
+
 function valueWords({ kind }: ConditionFilter, value: unknown): string {
+  if (typeof value === 'object' && value !== null && 'times' in value && 'last' in value)
+    return `it has happened ${value.times === 1 ? 'once' : `${value.times} times`}${typeof value.last === 'string' ? `, and last on ${onDate(value.last)}` : ''}`;
   if (kind === 'event' || kind === 'activity')
     return typeof value === 'string' ? `the last one was on ${onDate(value)}` : 'there is none';
   if (kind === 'segment')

@@ -1,5 +1,5 @@
 import { conditionFault, refuseUnstorable } from './dates.ts';
-import { type Comparison, parseFilter, type TextSearch } from './filters.ts';
+import { type Comparison, isObject, parseFilter, type TextSearch } from './filters.ts';
 
 /**
  * A condition tree (docs/contract/core.md#4-3) after parsing: every value is checked and in the form its field needs, so
@@ -47,9 +47,13 @@ export interface DateFilter {
   test: SpanTest | { operator: Comparison; instant: number } | WindowTest;
 }
 
-/** On the contact's data: the top-level key named `key` if there is one, else the nested `path`. */
-export interface DataFilter {
+/** On the contact's data. */
+export interface DataFilter extends ValueFilter {
   kind: 'data';
+}
+
+/** On a value of a JSON object: the top-level key named `key` if there is one, else the nested `path`. */
+export interface ValueFilter {
   key: string;
   path: string[];
   test: DataTest;
@@ -74,24 +78,45 @@ export interface SpanTest {
   until: number;
 }
 
-/** Whether an instant is at or after (`within`), or before (`olderThan`), now minus `milliseconds`. */
-interface WindowTest {
-  operator: 'within' | 'olderThan';
+/**
+ * Whether an instant is at or after (`within`), or before (`olderThan`), now minus `milliseconds`; from now until now plus `milliseconds`
+ * (`withinNext`); or on an earlier day that has its anniversary from today until the day of now plus `milliseconds` (`anniversaryWithin`).
+ * Days are those of UTC.
+ */
+export interface WindowTest {
+  operator: 'within' | 'olderThan' | 'withinNext' | 'anniversaryWithin';
   milliseconds: number;
 }
 
-/** On the contact's events of exactly this name. */
+/** On the contact's events of exactly this name whose data passes all of `where`. */
 export interface EventFilter {
   kind: 'event';
   name: string;
   test: HappenedTest;
+  where?: ValueFilter[];
+  times?: Times;
 }
 
-/** On the timestamps of the contact's emails. */
+/** How often something must have happened; without `atMost` as often as it likes. */
+export interface Times {
+  atLeast: number;
+  atMost: number | null;
+}
+
+/** On the timestamps of the contact's emails: all of them, or those `of` one source. With `link`, on clicks of exactly that link. */
 export interface ActivityFilter {
   kind: 'activity';
   activity: Activity;
   test: HappenedTest;
+  of?: MailSource;
+  link?: string;
+}
+
+/** What the mail of an activity comes from. `path` is the place of the filter's `of`, for messages. */
+export interface MailSource {
+  kind: 'stepId' | 'campaignId' | 'templateId';
+  id: string;
+  path: string;
 }
 
 /** The test of events that happen at instants. */
@@ -160,8 +185,4 @@ export function parseCondition(input: unknown): Condition {
 /** Every filter of the tree, at any depth. */
 export function filtersOf(condition: Condition): ConditionFilter[] {
   return condition.groups.flatMap(({ filters, nested }) => [...filters, ...(nested ? filtersOf(nested) : [])]);
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -112,6 +112,31 @@ export function cutoff(now: Date, milliseconds: number): number {
   return Math.ceil(now.getTime() - milliseconds);
 }
 
+/** The last whole millisecond at or before `now` plus a window; infinity when the window reaches that far. */
+export function lastOf(now: Date, milliseconds: number): number {
+  return Math.floor(now.getTime() + milliseconds);
+}
+
+/**
+ * The days of a year (`0229`) with the anniversaries from today until the day of `now` plus a window, and the beginning of today, before
+ * which the first occurrence must lie. Days are those of UTC; in years without a 29th of February its anniversary is the 28th.
+ */
+export function anniversaries(now: Date, milliseconds: number): { days: string[]; before: number } {
+  const today = utcDay(now.getTime()).from;
+  const days = new Set<string>();
+  for (let day = today; day <= lastOf(now, milliseconds) && days.size < 366; day += dayLength) {
+    const name = dayOfYear(day);
+    days.add(name);
+    if (name === '0228' && dayOfYear(day + dayLength) === '0301') days.add('0229');
+  }
+  return { days: [...days], before: today };
+}
+
+/** The day of the year of an instant in UTC, such as `0229`. */
+export function dayOfYear(instant: number): string {
+  return new Date(instant).toISOString().slice(-19, -14).replace('-', '');
+}
+
 /**
  * Bounds for the text of ISO dates: any whose instant is at or after `from` and before `until` sorts, by code point, at
  * or after `lowest` and before `highest`, whatever its zone. Comparing text first saves parsing most rows.

@@ -5,7 +5,11 @@ import type {
   DataValue,
   DateFilter,
   HappenedTest,
+  MailSource,
   SpanTest,
+  Times,
+  ValueFilter,
+  WindowTest,
 } from './condition.ts';
 import { parseIsoDate, readDate, unitLengths, utcDay } from './dates.ts';
 
@@ -16,11 +20,14 @@ export type Comparison = (typeof comparisons)[number];
 /** The operators that look for one text within another. */
 export type TextSearch = 'contains' | 'notContains';
 
-const dateOperators = ['equals', 'notEquals', ...comparisons, 'within', 'olderThan'] as const;
+const windowOperators = ['within', 'olderThan', 'withinNext', 'anniversaryWithin'] as const;
+const dateOperators = ['equals', 'notEquals', ...comparisons, ...windowOperators] as const;
 const textOperators = ['equals', 'notEquals', 'contains', 'notContains'] as const;
 /** The operators that compare a field with a value. */
 export const valueOperators = [...textOperators, ...comparisons] as const;
-const dataOperators = [...valueOperators, 'within', 'olderThan', 'exists', 'notExists'] as const;
+/** The operators on a value of an event's data. */
+export const whereOperators = [...valueOperators, 'exists', 'notExists'] as const;
+const dataOperators = [...whereOperators, ...windowOperators] as const;
 const happenedOperators = [
   'triggered',
   'triggeredWithin',
@@ -50,8 +57,19 @@ const activities = new Map<string, Activity>([
 const maxPathSteps = 20;
 const decimal = /^\+?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?$/i;
 
-/** Makes the error for a fault at one key of a filter. */
-export type FilterFault = (key: 'field' | 'operator' | 'value' | 'unit', message: string) => Error;
+/** Most tests of an event's data, and the most often that something can be asked to have happened. */
+export const maxWhere = 5;
+export const maxTimes = 10_000;
+// An anniversary comes round within this time, whatever the date.
+const longestYear = 366 * 86_400_000;
+
+/** What narrows a filter on events or mail, with the kinds of fields that have it. */
+const narrowing = { where: 'event', times: 'event', of: 'activity', link: 'activity' } as const;
+const mailSources = ['stepId', 'campaignId', 'templateId'] as const;
+const uuid = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+
+/** Makes the error for a fault at one key of a filter, which has dots where it lies deeper: `where.0.path`. */
+export type FilterFault = (key: string, message: string) => Error;
 
 /**
  * Reads one filter of a tree by the tables of docs/contract/core.md#4-3. `place` is the filter's path, kept for later messages.
@@ -63,7 +81,15 @@ export function parseFilter(raw: Record<string, unknown>, fault: FilterFault, pl
     throw fault('operator', '"operator" must be a non-empty string');
   const operator = oneOf(raw.operator, allOperators);
   if (operator === null) throw fault('operator', `Unknown operator "${raw.operator}"`);
-  const written = new WrittenFilter(field, operator, raw, fault);
+  const filter = plainFilter(new WrittenFilter(field, operator, raw, fault), place);
+  for (const [key, kind] of Object.entries(narrowing))
+    if (isGiven(raw[key]) && filter.kind !== kind) throw fault(key, `"${key}" does not apply to "${field}"`);
+  if (filter.kind === 'event') return { ...filter, ...whereOf(raw, fault), ...timesOf(raw, filter.test, fault) };
+  return filter.kind === 'activity' ? { ...filter, ...mailOf(raw, filter.activity, fault, place) } : filter;
+}
+
+function plainFilter(written: WrittenFilter, place: string): ConditionFilter {
+  const { field, operator, fault } = written;
   if (field === 'email') return emailFilter(written);
   if (field === 'subscribed') {
     const isEqual = written.allow(['equals', 'notEquals']) === 'equals';
@@ -95,34 +121,34 @@ export function parseFilter(raw: Record<string, unknown>, fault: FilterFault, pl
 
 /** A filter as the caller wrote it, with a field and a known operator; its readers throw for what does not fit them. */
 class WrittenFilter {
-  readonly #field: string;
-  readonly #operator: Operator;
+  readonly field: string;
+  readonly operator: Operator;
   readonly #raw: Record<string, unknown>;
   readonly fault: FilterFault;
 
   constructor(field: string, operator: Operator, raw: Record<string, unknown>, fault: FilterFault) {
-    this.#field = field;
-    this.#operator = operator;
+    this.field = field;
+    this.operator = operator;
     this.#raw = raw;
     this.fault = fault;
   }
 
   /** The operator, which must be one of these. */
   allow<const T extends Operator>(allowed: readonly T[]): T {
-    const found = oneOf(this.#operator, allowed);
+    const found = oneOf(this.operator, allowed);
     if (found === null)
-      throw this.fault('operator', `"${this.#operator}" does not apply to "${this.#field}"; use ${allowed.join(', ')}`);
+      throw this.fault('operator', `"${this.operator}" does not apply to "${this.field}"; use ${allowed.join(', ')}`);
     return found;
   }
 
   value(): unknown {
-    if (this.#raw.value === undefined) throw this.fault('value', `"${this.#operator}" needs a "value"`);
+    if (this.#raw.value === undefined) throw this.fault('value', `"${this.operator}" needs a "value"`);
     return this.#raw.value;
   }
 
   text(): string {
     const value = this.value();
-    if (typeof value !== 'string') throw this.fault('value', `"value" must be a string for "${this.#field}"`);
+    if (typeof value !== 'string') throw this.fault('value', `"value" must be a string for "${this.field}"`);
     return value;
   }
 
@@ -130,12 +156,12 @@ class WrittenFilter {
     const value = this.value();
     if (value === true || value === 'true') return true;
     if (value === false || value === 'false') return false;
-    throw this.fault('value', `"value" must be true or false for "${this.#field}"`);
+    throw this.fault('value', `"value" must be true or false for "${this.field}"`);
   }
 
   date(): NonNullable<ReturnType<typeof readDate>> {
     const date = readDate(this.text());
-    if (date === null) throw this.fault('value', `"value" must be a date for "${this.#field}"`);
+    if (date === null) throw this.fault('value', `"value" must be a date for "${this.field}"`);
     return date;
   }
 
@@ -144,9 +170,9 @@ class WrittenFilter {
     const value = this.value();
     const count = typeof value === 'string' && decimal.test(value.trim()) ? Number(value) : value;
     if (typeof count !== 'number' || !Number.isFinite(count) || count < 0)
-      throw this.fault('value', `"value" must be a number of at least 0 for "${this.#operator}"`);
+      throw this.fault('value', `"value" must be a number of at least 0 for "${this.operator}"`);
     const unit = typeof this.#raw.unit === 'string' ? unitLengths.get(this.#raw.unit) : undefined;
-    if (unit === undefined) throw this.fault('unit', `"${this.#operator}" needs a "unit": days, hours or minutes`);
+    if (unit === undefined) throw this.fault('unit', `"${this.operator}" needs a "unit": days, hours or minutes`);
     return count * unit;
   }
 }
@@ -159,18 +185,103 @@ function emailFilter(written: WrittenFilter): ConditionFilter {
 
 function dateTest(written: WrittenFilter): DateFilter['test'] {
   const operator = written.allow(dateOperators);
-  if (operator === 'within' || operator === 'olderThan') return { operator, milliseconds: written.milliseconds() };
+  if (isWindow(operator)) return windowTest(operator, written);
   const { instant, iso } = written.date();
   if (operator !== 'equals' && operator !== 'notEquals') return { operator, instant };
   return spanTest(operator, iso ? utcDay(instant) : { from: instant, until: instant + 1 });
 }
 
 function dataFilter(key: string, written: WrittenFilter): ConditionFilter {
-  const path = key.split('.');
   if (key === '') throw written.fault('field', '"data." needs the name of a key');
-  if (path.includes('__proto__')) throw written.fault('field', 'The key "__proto__" is not allowed');
-  if (path.length > maxPathSteps) throw written.fault('field', `A path may have at most ${maxPathSteps} steps`);
-  return { kind: 'data', key, path, test: dataTest(written.allow(dataOperators), written) };
+  return { kind: 'data', ...valueFilter(key, 'field', written, dataOperators) };
+}
+
+function valueFilter(
+  key: string,
+  named: string,
+  written: WrittenFilter,
+  operators: readonly (typeof dataOperators)[number][],
+): ValueFilter {
+  const path = key.split('.');
+  if (path.includes('__proto__')) throw written.fault(named, 'The key "__proto__" is not allowed');
+  if (path.length > maxPathSteps) throw written.fault(named, `A path may have at most ${maxPathSteps} steps`);
+  return { key, path, test: dataTest(written.allow(operators), written) };
+}
+
+/** The tests of an event's data that a filter names. */
+function whereOf({ where }: Record<string, unknown>, fault: FilterFault): { where?: ValueFilter[] } {
+  if (!isGiven(where)) return {};
+  if (!Array.isArray(where) || where.length === 0 || where.length > maxWhere)
+    throw fault('where', `"where" must be an array of 1 to ${maxWhere} tests of the event's data`);
+  return {
+    where: where.map((each: unknown, place) => {
+      const at = (key: string, message: string) => fault(`where.${place}.${key}`, message);
+      if (!isObject(each)) throw fault(`where.${place}`, 'A test must be an object with "path" and "operator"');
+      const { path, operator } = each;
+      if (typeof path !== 'string' || path === '') throw at('path', '"path" must be a non-empty string');
+      const known = typeof operator === 'string' ? oneOf(operator, whereOperators) : null;
+      if (known === null) throw at('operator', `"operator" must be one of ${whereOperators.join(', ')}`);
+      return valueFilter(path, 'path', new WrittenFilter(path, known, each, at), whereOperators);
+    }),
+  };
+}
+
+/** How often an event must have happened. */
+function timesOf(
+  { times }: Record<string, unknown>,
+  { operator }: HappenedTest,
+  fault: FilterFault,
+): { times?: Times } {
+  if (!isGiven(times)) return {};
+  if (operator !== 'triggered' && operator !== 'triggeredWithin')
+    throw fault('times', `"times" does not apply to "${operator}"; use triggered or triggeredWithin`);
+  if (!isObject(times) || (!isGiven(times.atLeast) && !isGiven(times.atMost)))
+    throw fault('times', '"times" must be an object with "atLeast", "atMost" or both');
+  const number = (key: string, otherwise: number | null) => {
+    const value = times[key] ?? otherwise;
+    if (value === null || (Number.isInteger(value) && Number(value) >= 0 && Number(value) <= maxTimes))
+      return value === null ? null : Number(value);
+    throw fault(`times.${key}`, `"${key}" must be a whole number from 0 to ${maxTimes}`);
+  };
+  const [atLeast, atMost] = [number('atLeast', 1) ?? 1, number('atMost', null)];
+  if (atMost === null && atLeast === 0) throw fault('times.atLeast', '"atLeast" 0 needs an "atMost"');
+  if (atMost !== null && atMost < atLeast)
+    throw fault('times.atMost', `"atMost" must be at least ${atLeast}, which is "atLeast"`);
+  return { times: { atLeast, atMost } };
+}
+
+/** Which mail an activity is asked of, and which link. */
+function mailOf(
+  { of, link }: Record<string, unknown>,
+  activity: Activity,
+  fault: FilterFault,
+  place: string,
+): { of?: MailSource; link?: string } {
+  if (isGiven(link) && activity !== 'clicked') throw fault('link', '"link" applies to "email.clicked" only');
+  if (isGiven(link) && (typeof link !== 'string' || link === ''))
+    throw fault('link', '"link" must be a non-empty string');
+  return { ...(isGiven(of) ? { of: sourceOf(of, fault, place) } : {}), ...(typeof link === 'string' ? { link } : {}) };
+}
+
+function sourceOf(of: unknown, fault: FilterFault, place: string): MailSource {
+  const named = isObject(of) ? mailSources.filter((kind) => isGiven(of[kind])) : [];
+  const [kind] = named;
+  if (!isObject(of) || kind === undefined || named.length > 1)
+    throw fault('of', '"of" must be an object with one of "stepId", "campaignId" and "templateId"');
+  const id = of[kind];
+  if (typeof id !== 'string' || !uuid.test(id)) throw fault(`of.${kind}`, `"${kind}" must be a UUID`);
+  return { kind, id: id.toLowerCase(), path: `${place}.of.${kind}` };
+}
+
+function windowTest(operator: WindowTest['operator'], written: WrittenFilter): WindowTest {
+  const milliseconds = written.milliseconds();
+  if (operator === 'anniversaryWithin' && milliseconds > longestYear)
+    throw written.fault('value', '"anniversaryWithin" takes at most 366 days');
+  return { operator, milliseconds };
+}
+
+function isWindow(operator: string): operator is WindowTest['operator'] {
+  return oneOf(operator, windowOperators) !== null;
 }
 
 function dataTest(operator: (typeof dataOperators)[number], written: WrittenFilter): DataTest {
@@ -180,7 +291,9 @@ function dataTest(operator: (typeof dataOperators)[number], written: WrittenFilt
       return { operator };
     case 'within':
     case 'olderThan':
-      return { operator, milliseconds: written.milliseconds() };
+    case 'withinNext':
+    case 'anniversaryWithin':
+      return windowTest(operator, written);
     case 'equals':
     case 'notEquals': {
       const value = written.value() as DataValue;
@@ -215,6 +328,15 @@ function spanTest(operator: 'equals' | 'notEquals', span: { from: number; until:
 // Only ASCII letters, as in stored addresses: lower-casing all of Unicode would turn the Kelvin sign into a k.
 function lowerCase(text: string): string {
   return text.replace(/[A-Z]/g, (letter) => letter.toLowerCase());
+}
+
+function isGiven(value: unknown): boolean {
+  return value !== undefined && value !== null;
+}
+
+/** Whether a value is an object of JSON. */
+export function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function oneOf<const T extends string>(text: string, allowed: readonly T[]): T | null {

@@ -1,5 +1,13 @@
-import type { DataFilter, DataValue } from './condition.ts';
-import { cutoff, firstIsoText, isoDatePattern, isoTextBounds, postgresInstant } from './dates.ts';
+import type { DataValue, ValueFilter } from './condition.ts';
+import {
+  anniversaries,
+  cutoff,
+  firstIsoText,
+  isoDatePattern,
+  isoTextBounds,
+  lastOf,
+  postgresInstant,
+} from './dates.ts';
 import type { Comparison } from './filters.ts';
 
 /** The ordering operators as SQL, and jsonpath, write them. */
@@ -35,9 +43,12 @@ export class Parameters {
   }
 }
 
-/** Compiles a filter on `data.<key>`. One rule holds throughout: only `notExists` matches a missing or null value. */
-export function dataSql({ key, path, test }: DataFilter, now: Date, params: Parameters): string {
-  const stored = new StoredValue(key, path, params);
+/**
+ * Compiles a test of a value of `base`, the SQL of a JSON object. One rule holds throughout: only `notExists` matches a missing or null
+ * value.
+ */
+export function dataSql({ key, path, test }: ValueFilter, base: string, now: Date, params: Parameters): string {
+  const stored = new StoredValue(base, key, path, params);
   const exists = () => `${stored.text} is not null`;
   switch (test.operator) {
     case 'exists':
@@ -56,6 +67,10 @@ export function dataSql({ key, path, test }: DataFilter, now: Date, params: Para
       return stored.inSpan(cutoff(now, test.milliseconds), Number.POSITIVE_INFINITY);
     case 'olderThan':
       return stored.inSpan(Number.NEGATIVE_INFINITY, cutoff(now, test.milliseconds));
+    case 'withinNext':
+      return stored.inSpan(now.getTime(), lastOf(now, test.milliseconds) + 1);
+    case 'anniversaryWithin':
+      return stored.hasAnniversary(now, test.milliseconds);
     case 'contains':
       return `(jsonb_typeof(${stored.value}) = 'string' and ${stored.position(test.text)} > 0)`;
     case 'notContains':
@@ -67,11 +82,13 @@ export function dataSql({ key, path, test }: DataFilter, now: Date, params: Para
 
 /** SQL about the value under a key. A parameter that no placeholder mentions is an error, so each is made where it is used. */
 class StoredValue {
+  readonly #base: string;
   readonly #key: string;
   readonly #path: string[];
   readonly #params: Parameters;
 
-  constructor(key: string, path: string[], params: Parameters) {
+  constructor(base: string, key: string, path: string[], params: Parameters) {
+    this.#base = base;
     this.#key = key;
     this.#path = path;
     this.#params = params;
@@ -83,18 +100,18 @@ class StoredValue {
 
   /** The value under the key as it is written, with its dots. */
   get #literal(): string {
-    return `c.data -> ${this.#params.add(this.#key, 'text')}`;
+    return `${this.#base} -> ${this.#params.add(this.#key, 'text')}`;
   }
 
   get value(): string {
     if (!this.#isDotted) return `(${this.#literal})`;
     const literal = this.#literal;
-    return `coalesce(${literal}, c.data -> ${this.#path.map((step) => this.#params.add(step, 'text')).join(' -> ')})`;
+    return `coalesce(${literal}, ${this.#base} -> ${this.#path.map((step) => this.#params.add(step, 'text')).join(' -> ')})`;
   }
 
   /** The value as text, in code point order whatever collation the database has. */
   get text(): string {
-    const text = this.#isDotted ? `${this.value} #>> '{}'` : `c.data ->> ${this.#params.add(this.#key, 'text')}`;
+    const text = this.#isDotted ? `${this.value} #>> '{}'` : `${this.#base} ->> ${this.#params.add(this.#key, 'text')}`;
     return `(${text} collate "C")`;
   }
 
@@ -105,7 +122,7 @@ class StoredValue {
   equals(wanted: DataValue): string {
     const contained = this.#wherever((place) => {
       const tree = place.reduceRight<DataValue>((inner, step) => ({ [step]: inner }), wanted);
-      return `c.data @> ${this.#params.add(JSON.stringify(tree), 'jsonb')}`;
+      return `${this.#base} @> ${this.#params.add(JSON.stringify(tree), 'jsonb')}`;
     });
     // Containment is equality for scalars; an object or array may contain more than what is asked for.
     if (typeof wanted !== 'object') return contained;
@@ -114,11 +131,23 @@ class StoredValue {
 
   /** Whether the value is a date at or after `from` and before `until`. */
   inSpan(from: number, until: number): string {
-    const { lowest, highest } = isoTextBounds(from, until);
-    const tests = [
+    return this.#near(from, until, [
       ...(from === Number.NEGATIVE_INFINITY ? [] : [`${this.#instant} >= ${this.#params.instant(from)}`]),
       ...(until === Number.POSITIVE_INFINITY ? [] : [`${this.#instant} < ${this.#params.instant(until)}`]),
-    ];
+    ]);
+  }
+
+  /** Whether the value is a date of an earlier day that has an anniversary from today until the end of the window. */
+  hasAnniversary(now: Date, milliseconds: number): string {
+    const { before } = anniversaries(now, milliseconds);
+    return this.#near(Number.NEGATIVE_INFINITY, before, [
+      anniversarySql(this.#instant, now, milliseconds, this.#params),
+    ]);
+  }
+
+  /** Tests of the value's instant, made only where the value is a date whose text is not far from the span. */
+  #near(from: number, until: number, tests: string[]): string {
+    const { lowest, highest } = isoTextBounds(from, until);
     const near = [
       `${this.text} >= ${this.#params.add(lowest, 'text')}`,
       `${this.text} < ${this.#params.add(highest, 'text')}`,
@@ -134,7 +163,7 @@ class StoredValue {
       return this.#wherever((place) => {
         const accessors = place.map((step) => `.${JSON.stringify(step)}`).join('');
         const path = `strict $${accessors} ${sign} ${JSON.stringify(wanted)}`;
-        return `c.data @@ ${this.#params.add(path, 'jsonpath')}`;
+        return `${this.#base} @@ ${this.#params.add(path, 'jsonpath')}`;
       });
     }
     if (typeof wanted !== 'string') return 'false';
@@ -183,6 +212,13 @@ class StoredValue {
     const zone = `case when ${text} like any (array['%Z', '%+__:__', '%-__:__']) then '' else 'Z' end`;
     return `(${cut} || ${zone})::timestamptz`;
   }
+}
+
+/** Whether an instant, given as SQL, is of an earlier day that has an anniversary from today until the end of the window. */
+export function anniversarySql(instant: string, now: Date, milliseconds: number, params: Parameters): string {
+  const { days, before } = anniversaries(now, milliseconds);
+  const day = `to_char(${instant} at time zone 'UTC', 'MMDD') = any(${params.add(arrayOf(days), 'text[]')})`;
+  return `(${instant} < ${params.instant(before)} and ${day})`;
 }
 
 // Most dates lie in these years; the pattern matches those of other years, and 29 February.

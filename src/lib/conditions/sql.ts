@@ -7,10 +7,12 @@ import type {
   EventFilter,
   Group,
   SegmentFilter,
+  Times,
 } from './condition.ts';
-import { cutoff } from './dates.ts';
+import { cutoff, lastOf } from './dates.ts';
 import { expansion, hasMembershipRows, noSegments, refuseOvergrowth, type SegmentMap } from './segments.ts';
-import { comparisonSql, dataSql, Parameters } from './sql-data.ts';
+import { anniversarySql, comparisonSql, dataSql, Parameters } from './sql-data.ts';
+import { happenedRows } from './sql-happened.ts';
 
 /** Options of the compiler. */
 export interface CompileOptions {
@@ -54,6 +56,12 @@ export function compileCondition(condition: Condition, options: CompileOptions):
   return { text: compiler.condition(condition, options.reach !== 'one', []), values: compiler.params.values };
 }
 
+/** What a filter found of the contact `c`, as SQL of jsonb: see `found` of the compiler. */
+export function compileFound(filter: ConditionFilter, options: CompileOptions): ConditionSql {
+  const compiler = new Compiler(options);
+  return { text: compiler.found(filter), values: compiler.params.values };
+}
+
 /** `required` says that every match must pass this part, `above` which segments it is part of. */
 class Compiler {
   readonly params = new Parameters();
@@ -85,7 +93,7 @@ class Compiler {
       case 'date':
         return dateSql(filter, this.#options.now, this.params);
       case 'data':
-        return dataSql(filter, this.#options.now, this.params);
+        return dataSql(filter, 'c.data', this.#options.now, this.params);
       case 'event':
       case 'activity':
         return this.#happened(filter, required);
@@ -94,14 +102,33 @@ class Compiler {
     }
   }
 
-  #happened({ test, ...filter }: EventFilter | ActivityFilter, required: boolean): string {
-    const project = `t.project_id = ${this.params.add(this.#options.projectId, 'uuid')}`;
-    const [table, instant, known] =
-      filter.kind === 'event'
-        ? ['events', 't.created_at', `${project} and t.name = ${this.params.add(filter.name, 'text')}`]
-        : ['emails', `t.${filter.activity}_at`, `${project} and t.${filter.activity}_at is not null`];
-    const where = `${known}${this.#until(instant)}`;
-    const since = (ago: number) => `${where} and ${instant} >= ${this.params.instant(cutoff(this.#options.now, ago))}`;
+  /**
+   * SQL of what a filter of the contact `c` found, for messages: how often it happened in the window it names, and the last instant
+   * at all (`{ count, last }`), or since when a membership is kept. Null for other filters.
+   */
+  found(filter: ConditionFilter): string {
+    if (filter.kind === 'segment') {
+      if (!this.#options.segments?.has(filter.segmentId)) return 'null::jsonb';
+      const rows = `t.segment_id = ${this.params.add(filter.segmentId, 'uuid')} and ${this.#isInside()}`;
+      return `(select jsonb_build_object('count', 1, 'last', t.entered_at) from segment_memberships t where t.contact_id = c.id and ${rows})`;
+    }
+    if (filter.kind !== 'event' && filter.kind !== 'activity') return 'null::jsonb';
+    const { table, instant, where } = happenedRows(filter, this.#options.projectId, this.#options.now, this.params);
+    const recent =
+      'milliseconds' in filter.test ? ` filter (where ${this.#since(instant, filter.test.milliseconds)})` : '';
+    return `(select jsonb_build_object('count', count(*)${recent}, 'last', max(${instant})) from ${table} t
+      where t.contact_id = c.id and ${where}${this.#until(instant)})`;
+  }
+
+  #happened(filter: EventFilter | ActivityFilter, required: boolean): string {
+    const { test } = filter;
+    const rows = happenedRows(filter, this.#options.projectId, this.#options.now, this.params);
+    const { table, instant } = rows;
+    const where = `${rows.where}${this.#until(instant)}`;
+    const since = (ago: number) => `${where} and ${this.#since(instant, ago)}`;
+    const times = filter.kind === 'event' ? filter.times : undefined;
+    if (times !== undefined)
+      return this.#often(table, 'milliseconds' in test ? since(test.milliseconds) : where, times, required);
     switch (test.operator) {
       case 'triggered':
         return this.#some(table, where, required);
@@ -133,6 +160,24 @@ class Compiler {
     return member ? sql : `((${sql}) is not true)`;
   }
 
+  // Of one contact no more rows are counted than decide; of all contacts the ids are grouped once.
+  #often(table: string, where: string, { atLeast, atMost }: Times, required: boolean): string {
+    const isJoined = required && atLeast > 0;
+    if (this.#options.reach !== 'all' && !isJoined) {
+      const rows = `select from ${table} t where t.contact_id = c.id and ${where} limit ${atMost === null ? atLeast : atMost + 1}`;
+      const tests = [`count(*) >= ${atLeast}`, ...(atMost === null ? [] : [`count(*) <= ${atMost}`])];
+      return `(select ${tests.join(' and ')} from (${rows}) counted)`;
+    }
+    const having = (test: string) => `${where} group by t.contact_id having ${test}`;
+    if (atLeast === 0) return `not ${gathered(table, having(`count(*) > ${atMost}`))}`;
+    const wanted = having(`count(*) >= ${atLeast}${atMost === null ? '' : ` and count(*) <= ${atMost}`}`);
+    return isJoined ? this.#some(table, wanted, true) : gathered(table, wanted);
+  }
+
+  #since(instant: string, ago: number): string {
+    return `${instant} >= ${this.params.instant(cutoff(this.#options.now, ago))}`;
+  }
+
   #until(instant: string): string {
     const { asOf } = this.#options;
     return asOf === undefined ? '' : ` and ${instant} <= ${this.params.instant(asOf.getTime())}`;
@@ -161,7 +206,7 @@ function exists(table: string, where: string): string {
 
 // Events need not have a contact, and one null would make every "not in" null.
 function gathered(table: string, where: string): string {
-  const ids = `select t.contact_id from ${table} t where ${where} and t.contact_id is not null`;
+  const ids = `select t.contact_id from ${table} t where t.contact_id is not null and ${where}`;
   return `(c.id in (select unnest(array(${ids}))))`;
 }
 
@@ -192,6 +237,10 @@ function dateSql({ column, test }: DateFilter, now: Date, params: Parameters): s
       return `${instant} >= ${params.instant(cutoff(now, test.milliseconds))}`;
     case 'olderThan':
       return `${instant} < ${params.instant(cutoff(now, test.milliseconds))}`;
+    case 'withinNext':
+      return `(${instant} >= ${params.instant(now.getTime())} and ${instant} <= ${params.instant(lastOf(now, test.milliseconds))})`;
+    case 'anniversaryWithin':
+      return anniversarySql(instant, now, test.milliseconds, params);
     default:
       return `${instant} ${comparisonSql[test.operator]} ${params.instant(test.instant)}`;
   }

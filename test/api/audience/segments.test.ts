@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { aProject, type TestApi, type TestProject, testApi } from '../../support/api.ts';
+import { aTemplate } from '../../support/automation-fixtures.ts';
 import { type TestDatabase, testDatabase } from '../../support/database.ts';
 import { addresses, allOf, anyOf, dataIs, type SegmentHand, segmentHand } from '../../support/segments.ts';
 
@@ -286,6 +287,45 @@ describe('segments that refer to segments', () => {
     // The stored condition can still be read, and the rest of the segment be changed.
     const renamed = await own.call('PATCH', `/segments/${inside.id}`, { name: 'Nobody' });
     expect([renamed.status, renamed.body.condition]).toEqual([200, inside.condition]);
+  });
+});
+
+describe('filters on what contacts did', () => {
+  const buyers = (more: object) => allOf({ field: 'event.bought', operator: 'triggered', ...more });
+  const count = async (condition: unknown) =>
+    (await own.call('POST', '/segments/preview', { condition, limit: 0 })).body.total;
+
+  test('ask for the data of an event and for how often it happened', async () => {
+    for (const [email, total] of [
+      [anna, 80],
+      [anna, 20],
+      [ben, 20],
+    ] as const)
+      await api.call(project.publicKey, 'POST', '/v1/track', { email, event: 'bought', data: { order: { total } } });
+    const large = { where: [{ path: 'order.total', operator: 'greaterThan', value: 50 }] };
+    expect(await count(buyers({}))).toBe(2);
+    expect(await count(buyers(large))).toBe(1);
+    expect(await count(buyers({ times: { atLeast: 2 } }))).toBe(1);
+    expect(await count(buyers({ times: { atLeast: 0, atMost: 1 } }))).toBe(3);
+    expect(await count(buyers({ ...large, times: { atLeast: 2 } }))).toBe(0);
+  });
+
+  test('ask for mail of a template; one that the project does not have is refused by its name', async () => {
+    const third = await aProject(database, 'Third');
+    const [mine, foreign] = [await aTemplate(database.db, project), await aTemplate(database.db, third)];
+    const opened = (of: object) => allOf({ field: 'email.opened', operator: 'triggered', of });
+    await database.db.count(
+      `insert into emails (id, project_id, contact_id, to_address, "from", source_type, message_class, template_id, opened_at)
+       select gen_random_uuid(), project_id, id, email, 'hello@fernpost.test', 'TRANSACTIONAL', 'TRANSACTIONAL', $2, now()
+       from contacts where project_id = $1 and email = $3`,
+      [project.id, mine, anna],
+    );
+    expect(await count(opened({ templateId: mine }))).toBe(1);
+    for (const source of [{ templateId: foreign }, { campaignId: mine }, { stepId: randomUUID() }]) {
+      const [kind] = Object.keys(source);
+      const refused = await own.call('POST', '/segments', { name: 'x', condition: opened(source) });
+      expect([refused.status, refused.body.error.details.path]).toEqual([400, `groups.0.filters.0.of.${kind}`]);
+    }
   });
 });
 

@@ -227,6 +227,33 @@ test('a campaign is explained with the data of then, by the history of the conta
   expect(decisions.at(-1)).toMatchObject({ actual: 'free', basis: 'evaluated', dataAsOf: campaign?.at });
 });
 
+test('filters on events and mail say what they asked for and what there was', async () => {
+  const [mine, campaignId] = [await aMail({ status: 'SENT', sent_at: instant }), newId()];
+  await database.db.count(sql`
+    insert into events (id, project_id, contact_id, name, data) values
+      (${newId()}, ${project.id}, ${contact}, 'ordered', '{"total": 80}'),
+      (${newId()}, ${project.id}, ${contact}, 'ordered', '{"total": 20}')`);
+  const ordered = { field: 'event.ordered', operator: 'triggered' };
+  const groups = [
+    { ...ordered, where: [{ path: 'total', operator: 'greaterThan', value: 50 }], times: { atLeast: 2 } },
+    { ...ordered, times: { atLeast: 2, atMost: 2 } },
+    { field: 'email.sent', operator: 'triggered', of: { campaignId } },
+  ].map((filter) => ({ filters: [filter] }));
+  const { decisions } = await explained({ campaignId: await begun(wanted({ logic: 'OR', groups })) });
+  const leaves = decisions.filter(({ check }) => check === 'audience.condition');
+  expect(leaves.map(({ sentence }) => sentence.replace(/ on [A-Z].* UTC/g, ' on <date>'))).toEqual([
+    '"event.ordered" where "total" is greater than 50 has happened, at least 2 times: no, it has happened once, and last on <date>.',
+    '"event.ordered" has happened, at least 2 and at most 2 times: yes, it has happened 2 times, and last on <date>.',
+    `"email.sent" of campaign ${campaignId} has happened: no, there is none.`,
+  ]);
+  expect(leaves[0]).toMatchObject({
+    expected: { ...ordered, where: [{ path: 'total', operator: 'greaterThan', value: 50 }], times: { atLeast: 2 } },
+    actual: { times: 1, last: expect.stringMatching(/Z$/) },
+  });
+  await database.db.count(sql`delete from events where contact_id = ${contact} and name = 'ordered'`);
+  await database.db.count(sql`delete from emails where id = ${mine}`);
+});
+
 test('of a condition with OR only what failed it is a stop', async () => {
   const groups = [
     { filters: [{ field: 'data.visits', operator: 'greaterThan', value: 2 }, bought] },

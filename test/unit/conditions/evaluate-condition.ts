@@ -1,17 +1,20 @@
+import { contextOf } from '../../../src/automations/runtime/condition.ts';
 import type {
   Activity,
   ActivityFilter,
   Condition,
   ConditionFilter,
-  DataFilter,
   DataValue,
   DateFilter,
   EmailFilter,
   EventFilter,
   HappenedTest,
+  MailSource,
   SegmentFilter,
+  Times,
+  ValueFilter,
 } from '../../../src/lib/conditions/condition.ts';
-import { cutoff, parseIsoDate } from '../../../src/lib/conditions/dates.ts';
+import { anniversaries, cutoff, dayOfYear, lastOf, parseIsoDate } from '../../../src/lib/conditions/dates.ts';
 import type { Comparison } from '../../../src/lib/conditions/filters.ts';
 import {
   expansion,
@@ -20,13 +23,15 @@ import {
   refuseOvergrowth,
   type SegmentMap,
 } from '../../../src/lib/conditions/segments.ts';
+import type { JsonObjectValue } from '../../../src/lib/contact-data.ts';
 
 /** One contact with everything a condition can ask about. */
 export interface Subject {
   contact: { email: string; subscribed: boolean; data: Record<string, unknown>; createdAt: Date; updatedAt: Date };
-  events: readonly { name: string; createdAt: Date }[];
-  /** One entry per email of the contact, with the instants at which things happened to it. */
-  emails: readonly Partial<Record<`${Activity}At`, Date | null>>[];
+  events: readonly { name: string; createdAt: Date; data?: Record<string, unknown> | null }[];
+  /** One entry per email of the contact, with the instants at which things happened to it, its sources and the clicks on its links. */
+  emails: readonly (Partial<Record<`${Activity}At`, Date | null>> &
+    Partial<Record<MailSource['kind'], string | null>> & { clicks?: readonly { link: string; at: Date }[] })[];
   /** Ids of the segments it is now a member of by membership row. */
   memberships: ReadonlySet<string>;
 }
@@ -64,7 +69,7 @@ export function evaluateCondition(condition: Condition, subject: Subject, option
         return dataMatches(filter, subject.contact.data, now);
       case 'event':
       case 'activity':
-        return happened(filter.test, instantsOf(filter, subject), now);
+        return happened(filter, instantsOf(filter, subject, now), now);
       case 'segment':
         return isMember(filter, above) === filter.member;
     }
@@ -101,20 +106,42 @@ function dateMatches({ test }: DateFilter, instant: number, now: Date): boolean 
       return instant >= cutoff(now, test.milliseconds);
     case 'olderThan':
       return instant < cutoff(now, test.milliseconds);
+    case 'withinNext':
+      return instant >= now.getTime() && instant <= lastOf(now, test.milliseconds);
+    case 'anniversaryWithin':
+      return hasAnniversary(instant, now, test.milliseconds);
     default:
       return ordered(test.operator, instant - test.instant);
   }
 }
 
-function instantsOf(filter: EventFilter | ActivityFilter, subject: Subject): number[] {
-  if (filter.kind === 'event') {
-    return subject.events.filter((event) => event.name === filter.name).map((event) => event.createdAt.getTime());
-  }
-  return subject.emails.flatMap((email) => email[`${filter.activity}At`]?.getTime() ?? []);
+function hasAnniversary(instant: number, now: Date, milliseconds: number): boolean {
+  const { days, before } = anniversaries(now, milliseconds);
+  return instant < before && days.includes(dayOfYear(instant));
 }
 
-function happened(test: HappenedTest, instants: number[], now: Date): boolean {
+function instantsOf(filter: EventFilter | ActivityFilter, subject: Subject, now: Date): number[] {
+  if (filter.kind === 'event') {
+    const passes = ({ data }: Subject['events'][number]) =>
+      (filter.where ?? []).every((test) => dataMatches(test, contextOf((data ?? {}) as JsonObjectValue), now));
+    return subject.events
+      .filter((event) => event.name === filter.name && passes(event))
+      .map((event) => event.createdAt.getTime());
+  }
+  const { activity, of, link } = filter;
+  const mail = subject.emails.filter((email) => of === undefined || email[of.kind] === of.id);
+  if (link === undefined) return mail.flatMap((email) => email[`${activity}At`]?.getTime() ?? []);
+  return mail.flatMap(({ clicks = [] }) => clicks.filter((click) => click.link === link).map(({ at }) => at.getTime()));
+}
+
+function happened({ test, times }: { test: HappenedTest; times?: Times }, instants: number[], now: Date): boolean {
   const ever = instants.length > 0;
+  if (times !== undefined) {
+    const counted = instants.filter(
+      (instant) => !('milliseconds' in test) || instant >= cutoff(now, test.milliseconds),
+    );
+    return counted.length >= times.atLeast && counted.length <= (times.atMost ?? Number.POSITIVE_INFINITY);
+  }
   if (!('milliseconds' in test)) return ever === (test.operator === 'triggered');
   const since = cutoff(now, test.milliseconds);
   const recently = instants.some((instant) => instant >= since);
@@ -128,7 +155,7 @@ function happened(test: HappenedTest, instants: number[], now: Date): boolean {
   }
 }
 
-function dataMatches({ key, path, test }: DataFilter, data: Record<string, unknown>, now: Date): boolean {
+function dataMatches({ key, path, test }: ValueFilter, data: Record<string, unknown>, now: Date): boolean {
   const value = valueAt(data, key, path);
   if (value === undefined || value === null) return test.operator === 'notExists';
   const date = typeof value === 'string' ? parseIsoDate(value) : null;
@@ -149,6 +176,10 @@ function dataMatches({ key, path, test }: DataFilter, data: Record<string, unkno
       return date !== null && date >= cutoff(now, test.milliseconds);
     case 'olderThan':
       return date !== null && date < cutoff(now, test.milliseconds);
+    case 'withinNext':
+      return date !== null && date >= now.getTime() && date <= lastOf(now, test.milliseconds);
+    case 'anniversaryWithin':
+      return date !== null && hasAnniversary(date, now, test.milliseconds);
     case 'contains':
       return typeof value === 'string' && value.includes(test.text);
     case 'notContains':

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { parseCondition } from '../../../src/lib/conditions/condition.ts';
+import { anniversaries } from '../../../src/lib/conditions/dates.ts';
 import { type SegmentFacts, segmentFacts } from '../../../src/lib/conditions/segments.ts';
 import { evaluateCondition, type Subject } from './evaluate-condition.ts';
 
@@ -122,6 +123,42 @@ describe('data', () => {
     expect(holds('2026-03-14T12:00:00.000Z', 'olderThan', 1, 'days')).toBe(false);
     expect(holds('0000-01-01', 'olderThan', 1, 'days')).toBe(false);
     expect(holds('2026-02-30', 'olderThan', 1, 'days')).toBe(false);
+  });
+
+  test('withinNext begins now and has a sharp upper edge', () => {
+    expect(holds('2026-03-15T12:00:00.000Z', 'withinNext', 1, 'days')).toBe(true);
+    expect(holds('2026-03-15T11:59:59.999Z', 'withinNext', 1, 'days')).toBe(false);
+    expect(holds('2026-03-16T12:00:00.000Z', 'withinNext', 1, 'days')).toBe(true);
+    expect(holds('2026-03-16T12:00:00.001Z', 'withinNext', 1, 'days')).toBe(false);
+    expect(holds('soon', 'withinNext', 1e9, 'days')).toBe(false);
+  });
+
+  test('anniversaryWithin asks for the day and month of earlier days, from today on', () => {
+    const within = (stored: string, days: number) => holds(stored, 'anniversaryWithin', days, 'days');
+    expect(within('1990-03-15', 0)).toBe(true);
+    expect(within('1990-03-14T23:30:00-02:00', 0)).toBe(true);
+    expect(within('1990-03-14', 300)).toBe(false);
+    expect(within('1990-03-22', 7)).toBe(true);
+    expect(within('1990-03-23', 7)).toBe(false);
+    // What is yet to happen for the first time has no anniversary, and today is none.
+    expect(within('2026-03-15', 0)).toBe(false);
+    expect(within('2026-03-20', 366)).toBe(false);
+    expect(within('2025-03-15', 0)).toBe(true);
+  });
+
+  test('a 29th of February has its anniversary on the 28th in other years, and nobody is left out of 366 days', () => {
+    const on = (today: string) => anniversaries(new Date(today), 0).days;
+    expect(on('2027-02-28T08:00:00Z')).toEqual(['0228', '0229']);
+    expect(on('2028-02-28T08:00:00Z')).toEqual(['0228']);
+    expect(on('2028-02-29T08:00:00Z')).toEqual(['0229']);
+    expect(anniversaries(now, 366 * 86_400_000).days).toHaveLength(366);
+    // Over the end of a year.
+    expect(anniversaries(new Date('2026-12-30T23:00:00Z'), 3 * 86_400_000).days).toEqual([
+      '1230',
+      '1231',
+      '0101',
+      '0102',
+    ]);
   });
 
   test('a dotted field means the key of that name, else the path', () => {

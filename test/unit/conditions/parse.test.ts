@@ -246,25 +246,22 @@ describe('a faulty tree is refused with the path of the fault', () => {
 describe('each field takes the operators of its row and no others', () => {
   const equality = ['equals', 'notEquals'];
   const ordering = ['greaterThan', 'lessThan', 'greaterThanOrEqual', 'lessThanOrEqual'];
+  const windows = ['within', 'olderThan', 'withinNext', 'anniversaryWithin'];
   const happened = ['triggered', 'triggeredWithin', 'triggeredOlderThan', 'notTriggered', 'notTriggeredWithin'];
   const rows: [string, unknown, string[]][] = [
     ['email', 'ada@example.com', [...equality, 'contains', 'notContains']],
     ['subscribed', true, equality],
-    ['createdAt', '2026-01-15', [...equality, ...ordering, 'within', 'olderThan']],
-    ['updatedAt', '2026-01-15', [...equality, ...ordering, 'within', 'olderThan']],
-    [
-      'data.plan',
-      'pro',
-      [...equality, 'contains', 'notContains', ...ordering, 'within', 'olderThan', 'exists', 'notExists'],
-    ],
+    ['createdAt', '2026-01-15', [...equality, ...ordering, ...windows]],
+    ['updatedAt', '2026-01-15', [...equality, ...ordering, ...windows]],
+    ['data.plan', 'pro', [...equality, 'contains', 'notContains', ...ordering, ...windows, 'exists', 'notExists']],
     ['event.purchase', undefined, happened],
     ['email.opened', undefined, happened],
     [segment, undefined, ['memberOfSegment', 'notMemberOfSegment']],
   ];
   const every = [...new Set(rows.flatMap(([, , allowed]) => allowed))];
 
-  test('the rows name all nineteen operators', () => {
-    expect(every).toHaveLength(19);
+  test('the rows name all twenty-one operators', () => {
+    expect(every).toHaveLength(21);
   });
 
   test.each(rows)('%s', (field, value, allowed) => {
@@ -306,6 +303,76 @@ describe('each field takes the operators of its row and no others', () => {
     ['complained', 'complained'],
   ])('email.%s is the activity %s', (spelling, activity) => {
     expect(parsed({ field: `email.${spelling}`, operator: 'triggered' })).toMatchObject({ kind: 'activity', activity });
+  });
+});
+
+describe('filters on events and mail can be narrowed', () => {
+  const paid = { field: 'event.order.paid', operator: 'triggered' };
+  const clicked = { field: 'email.click', operator: 'triggered' };
+  const total = { path: 'total', operator: 'greaterThanOrEqual', value: 50 };
+  const id = '5E0C1F7E-4B0D-4C43-9D39-0D6A1F2B3C4D';
+
+  test('by data of the event and by how often it happened', () => {
+    const where = [total, { path: 'ship.to', operator: 'exists' }];
+    expect(parsed({ ...paid, where, times: { atMost: 3 } })).toEqual({
+      kind: 'event',
+      name: 'order.paid',
+      test: { operator: 'triggered' },
+      where: [
+        { key: 'total', path: ['total'], test: { operator: 'greaterThanOrEqual', value: 50, instant: null } },
+        { key: 'ship.to', path: ['ship', 'to'], test: { operator: 'exists' } },
+      ],
+      times: { atLeast: 1, atMost: 3 },
+    });
+  });
+
+  test('by the source of the mail and by the link', () => {
+    expect(parsed({ ...clicked, of: { stepId: id }, link: 'https://fernpost.example/a' })).toEqual({
+      kind: 'activity',
+      activity: 'clicked',
+      test: { operator: 'triggered' },
+      of: { kind: 'stepId', id: id.toLowerCase(), path: 'groups.0.filters.0.of.stepId' },
+      link: 'https://fernpost.example/a',
+    });
+  });
+
+  test('null means that it is not narrowed', () => {
+    expect(parsed({ ...paid, where: null, times: null, of: null, link: null })).toEqual(parsed(paid));
+    expect(parsed({ ...clicked, of: null, link: null })).toEqual(parsed(clicked));
+  });
+
+  const cases: [string, object, string][] = [
+    ['data of a contact field', { ...plan, where: [total] }, 'where'],
+    ['data of a mail', { ...clicked, where: [total] }, 'where'],
+    ['times of a mail', { ...clicked, times: { atLeast: 2 } }, 'times'],
+    ['a source of an event', { ...paid, of: { campaignId: id } }, 'of'],
+    ['a link of an open', { field: 'email.opened', operator: 'triggered', link: 'https://a.example' }, 'link'],
+    ['an empty link', { ...clicked, link: '' }, 'link'],
+    ['no tests', { ...paid, where: [] }, 'where'],
+    ['more than five tests', { ...paid, where: Array(6).fill(total) }, 'where'],
+    ['a test that is no object', { ...paid, where: [total, 'total'] }, 'where.1'],
+    ['a test without path', { ...paid, where: [{ ...total, path: '' }] }, 'where.0.path'],
+    ['a path of more than 20 steps', { ...paid, where: [{ ...total, path: `a${'.a'.repeat(20)}` }] }, 'where.0.path'],
+    ['an operator that tests have not', { ...paid, where: [{ ...total, operator: 'within' }] }, 'where.0.operator'],
+    ['a test without value', { ...paid, where: [{ ...total, value: undefined }] }, 'where.0.value'],
+    ['times that are a number', { ...paid, times: 3 }, 'times'],
+    ['times without a bound', { ...paid, times: {} }, 'times'],
+    ['times of what never happened', { ...paid, operator: 'notTriggered', times: { atLeast: 2 } }, 'times'],
+    ['a fraction of a time', { ...paid, times: { atLeast: 1.5 } }, 'times.atLeast'],
+    ['more times than are counted', { ...paid, times: { atLeast: 10_001 } }, 'times.atLeast'],
+    ['at least no time', { ...paid, times: { atLeast: 0 } }, 'times.atLeast'],
+    ['at most less than at least', { ...paid, times: { atLeast: 3, atMost: 2 } }, 'times.atMost'],
+    ['two sources', { ...clicked, of: { stepId: id, templateId: id } }, 'of'],
+    ['an unknown source', { ...clicked, of: { segmentId: id } }, 'of'],
+    ['a source that is no UUID', { ...clicked, of: { templateId: 'welcome' } }, 'of.templateId'],
+    [
+      'an anniversary in more than a year',
+      { field: 'data.born', operator: 'anniversaryWithin', value: 367, unit: 'days' },
+      'value',
+    ],
+  ];
+  test.each(cases)('%s is refused by its name', (_, filter, place) => {
+    expect(faultOf(one(filter))).toEqual({ path: `groups.0.filters.0.${place}` });
   });
 });
 

@@ -1,10 +1,12 @@
 import { describe, expect, test } from 'vitest';
 import { parseCondition } from '../../../src/lib/conditions/condition.ts';
 import { ConditionFault } from '../../../src/lib/conditions/dates.ts';
-import { dependsOn, mentionsEvent, mentionsField } from '../../../src/lib/conditions/dependencies.ts';
 import {
   checkSegmentReferences,
+  dependsOn,
   maxExpandedFilters,
+  mentionsEvent,
+  mentionsField,
   resolveSegments,
   type StoredSegment,
   segmentReferences,
@@ -165,6 +167,8 @@ describe('what a condition depends on', () => {
   test.each([
     ['createdAt', 'within'],
     ['data.seen', 'olderThan'],
+    ['data.seen', 'withinNext'],
+    ['createdAt', 'anniversaryWithin'],
     ['event.purchase', 'triggeredWithin'],
     ['email.sent', 'triggeredOlderThan'],
     ['purchase', 'notTriggeredWithin'],

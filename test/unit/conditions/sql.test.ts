@@ -62,6 +62,20 @@ describe('a condition as SQL', () => {
     expect(all.match(/c\.id in \(select unnest\(array\(select/g)).toHaveLength(3);
   });
 
+  test('counts no more events of one contact than decide, and groups those of all contacts once', () => {
+    const thrice = { ...purchase, operator: 'triggered', times: { atLeast: 2, atMost: 3 } };
+    const events = 'from events t where';
+    expect(compile([thrice], { reach: 'one' }).sql).toBe(
+      `(select count(*) >= 2 and count(*) <= 3 from (select ${events} t.contact_id = c.id and t.project_id = $1::uuid and t.name = $2::text limit 4) counted)`,
+    );
+    expect(compile([thrice], { reach: 'all' }).sql).toBe(
+      `c.id in (select t.contact_id ${events} t.project_id = $1::uuid and t.name = $2::text group by t.contact_id having count(*) >= 2 and count(*) <= 3)`,
+    );
+    expect(compile([{ ...thrice, times: { atLeast: 0, atMost: 3 } }], { reach: 'all' }).sql).toBe(
+      `not (c.id in (select unnest(array(select t.contact_id ${events} t.contact_id is not null and t.project_id = $1::uuid and t.name = $2::text group by t.contact_id having count(*) > 3))))`,
+    );
+  });
+
   test('has an anti-join for what no match may have, however much of the audience is asked', () => {
     for (const reach of ['page', 'all'] as const) {
       expect(compile([neverOpened], { reach }).sql).toBe(
@@ -106,6 +120,16 @@ describe('a condition as SQL', () => {
       })),
       { field: `event.${probe}`, operator: 'triggeredOlderThan', ...window },
       { field: probe, operator: 'notTriggeredWithin', ...window },
+      { field: `data.${probe}`, operator: 'withinNext', ...window },
+      { field: `data.${probe}.b`, operator: 'anniversaryWithin', ...window },
+      {
+        field: `event.${probe}`,
+        operator: 'triggeredWithin',
+        ...window,
+        where: data.map((operator) => ({ path: `${probe}.b`, operator, value: probe })).slice(0, 5),
+        times: { atLeast: 2 },
+      },
+      { field: 'email.clicked', operator: 'triggered', link: probe, of: { stepId: segmentId } },
       member,
     ];
     for (const filter of filters) {

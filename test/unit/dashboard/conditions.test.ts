@@ -233,6 +233,30 @@ describe('edits', () => {
     expect(withDataKey(withOperator(data, 'exists'), 'score', 'number').operator).toBe('exists');
   });
 
+  test('what narrows a filter stays until the filter is about something else', () => {
+    const where = [{ path: 'total', operator: 'greaterThan', value: 50 }];
+    const bought = { field: 'event.purchase', operator: 'triggered', where, times: { atLeast: 2 } };
+    const clicked = {
+      field: 'email.clicked',
+      operator: 'notTriggered',
+      link: 'https://acme.com',
+      of: { stepId: segmentId },
+    };
+    expect(treeOf(formOf(ofFilters(bought, clicked)))).toEqual(ofFilters(bought, clicked));
+    const [filter] = [...filtersIn(formOf(ofFilters(bought)))];
+    const filterOf = (changed: FormFilter) =>
+      treeOf({ key: '', logic: 'AND', groups: [{ key: '', filters: [changed], nested: null }] }).groups[0]?.filters[0];
+    expect(filterOf(withOperator(filter as FormFilter, 'notTriggered'))).toEqual({
+      field: 'event.purchase',
+      operator: 'notTriggered',
+      where,
+    });
+    expect(filterOf({ ...withKind(filter as FormFilter, 'activity') })).toEqual({
+      field: 'email.opened',
+      operator: 'triggered',
+    });
+  });
+
   test('groups and filters are changed and taken out by their keys alone', () => {
     const form = formOf({ logic: 'OR', groups: [...contract.groups, ...contract.groups] });
     const [first, second] = form.groups;
@@ -310,6 +334,32 @@ describe('a condition as a sentence', () => {
     [
       { field: 'email.bounced', operator: 'triggeredWithin', value: 2, unit: 'minutes' },
       'who had an email bounce within the last 2 minutes',
+    ],
+    [
+      { field: 'data.trialEnds', operator: 'withinNext', value: 3, unit: 'days' },
+      'whose trialEnds is within the next 3 days',
+    ],
+    [
+      { field: 'data.born', operator: 'anniversaryWithin', value: 7, unit: 'days' },
+      'whose born has its anniversary within 7 days',
+    ],
+    [
+      {
+        field: 'event.purchase',
+        operator: 'triggeredWithin',
+        value: 90,
+        unit: 'days',
+        where: [
+          { path: 'total', operator: 'greaterThanOrEqual', value: 50 },
+          { path: 'coupon', operator: 'notExists' },
+        ],
+        times: { atLeast: 2, atMost: 5 },
+      },
+      'who triggered “purchase” where total is at least 50 and coupon has no value at least 2 times and at most 5 times within the last 90 days',
+    ],
+    [
+      { field: 'email.clicked', operator: 'triggered', link: 'https://acme.com', of: { campaignId: segmentId } },
+      'who clicked a link to “https://acme.com” of one campaign',
     ],
     // Still to be completed.
     [{ field: 'data.', operator: 'equals', value: '' }, 'whose … is …'],

@@ -246,12 +246,45 @@ class ConditionComparison(TypedDict):
 class ConditionWindow(TypedDict):
     field: str
     """`email`, `subscribed`, `createdAt`, `updatedAt`, `data.<key>`, `event.<name>`, `email.<activity>` or `segment.<id>`."""
-    operator: Literal["within", "olderThan", "triggeredWithin", "triggeredOlderThan", "notTriggeredWithin"]
-    """Whether the time lies within the last `value` units, or before that."""
+    operator: Literal["within", "olderThan", "withinNext", "anniversaryWithin", "triggeredWithin", "triggeredOlderThan", "notTriggeredWithin"]
+    """Whether the time lies within the last `value` units, before that, or within the next `value` units; `anniversaryWithin`: whether an earlier day comes round within that time, today included, in UTC."""
     value: Union[float, str]
     """Number of units; a whole number, or its digits as text."""
     unit: Literal["days", "hours", "minutes"]
     """Unit of `value`."""
+    where: NotRequired[Optional[List[ConditionEventTest]]]
+    """Tests of the data of the event, for `event.<name>`; all must pass. An event without the value passes `notExists` only."""
+    times: NotRequired[Optional[ConditionTimes]]
+    """How often the event must have happened, for `event.<name>` with `triggered` or `triggeredWithin`; at least once when absent."""
+    of: NotRequired[Optional[ConditionMailSource]]
+    """The source of the email, for `email.<activity>`: one of the three; any email when absent."""
+    link: NotRequired[Optional[str]]
+    """The link that was clicked, as it stands in the email, for `email.clicked`; any link when absent."""
+
+
+class ConditionEventTest(TypedDict):
+    path: str
+    """Key of the event's data, or a path such as `order.total`."""
+    operator: Literal["equals", "notEquals", "contains", "notContains", "greaterThan", "lessThan", "greaterThanOrEqual", "lessThanOrEqual", "exists", "notExists"]
+    """How the value is compared, as for `data.<key>`."""
+    value: NotRequired[Any]
+    """The value to compare with; not used by `exists` and `notExists`."""
+
+
+class ConditionTimes(TypedDict):
+    atLeast: NotRequired[Optional[int]]
+    """Fewest times; 1 when absent."""
+    atMost: NotRequired[Optional[int]]
+    """Most times; null or absent for any number."""
+
+
+class ConditionMailSource(TypedDict):
+    stepId: NotRequired[Optional[str]]
+    """ID of the workflow step that sent the email."""
+    campaignId: NotRequired[Optional[str]]
+    """ID of the campaign that the email belongs to."""
+    templateId: NotRequired[Optional[str]]
+    """ID of the template that the email was made of."""
 
 
 class ConditionState(TypedDict):
@@ -259,6 +292,14 @@ class ConditionState(TypedDict):
     """`email`, `subscribed`, `createdAt`, `updatedAt`, `data.<key>`, `event.<name>`, `email.<activity>` or `segment.<id>`."""
     operator: Literal["exists", "notExists", "triggered", "notTriggered", "memberOfSegment", "notMemberOfSegment"]
     """The state that the field must be in."""
+    where: NotRequired[Optional[List[ConditionEventTest]]]
+    """Tests of the data of the event, for `event.<name>`; all must pass. An event without the value passes `notExists` only."""
+    times: NotRequired[Optional[ConditionTimes]]
+    """How often the event must have happened, for `event.<name>` with `triggered` or `triggeredWithin`; at least once when absent."""
+    of: NotRequired[Optional[ConditionMailSource]]
+    """The source of the email, for `email.<activity>`: one of the three; any email when absent."""
+    link: NotRequired[Optional[str]]
+    """The link that was clicked, as it stands in the email, for `email.clicked`; any link when absent."""
 
 
 class CampaignApproval(TypedDict):
