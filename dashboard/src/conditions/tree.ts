@@ -29,14 +29,14 @@ export interface TreeFilter {
 }
 
 /** A test of a value of an event's data. */
-export interface EventTest {
+interface EventTest {
   path: string;
   operator: string;
   value?: unknown;
 }
 
 /** What narrows a filter on events (`where`, `times`) or on emails (`of`, `link`). */
-export type Narrowing = Pick<TreeFilter, 'where' | 'times' | 'of' | 'link'>;
+type Narrowing = Pick<TreeFilter, 'where' | 'times' | 'of' | 'link'>;
 
 /** A condition as a form has it; every part has a key of its own that no edit changes. */
 export interface ConditionForm {
