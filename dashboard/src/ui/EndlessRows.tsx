@@ -23,6 +23,7 @@ export function EndlessRows<PageOfRows, Row>({
   label,
   query,
   rowsOf,
+  joined = (rows) => rows,
   rowKey,
   rowHeight = 44,
   minWidth,
@@ -34,6 +35,8 @@ export function EndlessRows<PageOfRows, Row>({
   label: string;
   query: Endless<PageOfRows>;
   rowsOf: (page: PageOfRows) => readonly Row[];
+  /** Joins rows that belong together across pages. */
+  joined?: (rows: readonly Row[]) => readonly Row[];
   rowKey: (row: Row) => string;
   rowHeight?: number;
   /** Least width of the rows but on a phone, where they stack; narrower places scroll sideways. */
@@ -46,7 +49,7 @@ export function EndlessRows<PageOfRows, Row>({
   children: (row: Row) => ReactNode;
 }) {
   const place = useRef<HTMLElement>(null);
-  const rows = query.data?.pages.flatMap(rowsOf) ?? [];
+  const rows = joined(query.data?.pages.flatMap(rowsOf) ?? []);
   const virtual = useVirtualizer({
     count: rows.length,
     getScrollElement: () => place.current,

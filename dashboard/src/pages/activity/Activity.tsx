@@ -5,24 +5,30 @@ import { usePages } from '../../app/pages.ts';
 import { EndlessRows } from '../../ui/EndlessRows.tsx';
 import { Page } from '../../ui/Page.tsx';
 import { Empty } from '../../ui/States.tsx';
+import { groupedActivity, joinedGroups } from '../../words/activity-groups.ts';
 import { counted } from '../../words/numbers.ts';
-import { ActivityRow } from './ActivityRow.tsx';
+import { daysOf, ranges, startOf } from '../../words/ranges.ts';
+import { ActivityGroupRow } from './ActivityGroupRow.tsx';
 import { activityKinds, isDuplicate } from './kinds.ts';
 
 /** Everything that happened in the project, newest first. */
 export function Activity() {
   const project = useProjectId();
-  const [{ types }] = useFilters();
+  const [{ types, days: chosen }] = useFilters();
+  const days = daysOf(chosen);
+  const startDate = startOf(days);
   const feed = usePages({
-    queryKey: ['activity', project, { types }],
+    queryKey: ['activity', project, { types, startDate }],
     fetchPage: (cursor, signal) =>
-      answer(api.GET('/activity', { params: { query: { limit: 100, cursor, types } }, signal })),
+      answer(api.GET('/activity', { params: { query: { limit: 100, cursor, types, startDate } }, signal })),
   });
   const total = feed.data?.pages[0]?.total;
   return (
     <Page
       title="Activity"
-      about={total === undefined ? undefined : `${counted(total, 'entry', 'entries')} in the last 30 days`}
+      about={
+        total === undefined ? undefined : `${counted(total, 'entry', 'entries')} in the ${ranges[days].toLowerCase()}`
+      }
     >
       <div className="filters">
         <ChoiceFilter
@@ -33,16 +39,23 @@ export function Activity() {
             .filter(([type]) => !type.endsWith('scheduled'))
             .map(([type, { name }]) => [type, name])}
         />
+        <ChoiceFilter
+          name="days"
+          label="Period"
+          all={ranges['30']}
+          choices={Object.entries(ranges).filter(([value]) => value !== '30')}
+        />
       </div>
       <EndlessRows
         label="Activity"
         query={feed}
         // Who asks for events gets them all.
-        rowsOf={(page) => (types ? page.data : page.data.filter((item) => !isDuplicate(item)))}
-        rowKey={({ id }) => id}
+        rowsOf={(page) => groupedActivity(types ? page.data : page.data.filter((item) => !isDuplicate(item)))}
+        joined={joinedGroups}
+        rowKey={({ first }) => first.id}
         empty={<Empty title="No activity yet">Send an email or track an event to see it here.</Empty>}
       >
-        {(item) => <ActivityRow item={item} />}
+        {(group) => <ActivityGroupRow group={group} />}
       </EndlessRows>
     </Page>
   );

@@ -3,18 +3,9 @@ import { useProjectId } from '../../app/address.ts';
 import { Address } from '../../ui/Address.tsx';
 import { Badge } from '../../ui/Badge.tsx';
 import { Timestamp } from '../../ui/Timestamp.tsx';
+import type { ActivityItem } from '../../words/activity-groups.ts';
 import { WhyButton } from '../explain/Why.tsx';
 import { emailOf, kindOf, subjectOf, workflowOf } from './kinds.ts';
-
-/** An item of the feed, as the API answers it. */
-export interface ActivityItem {
-  id: string;
-  type: string;
-  timestamp: string;
-  contactEmail?: string;
-  contactId?: string;
-  metadata: Record<string, unknown>;
-}
 
 const columns = {
   who: '@2xl:grid-cols-[9.5rem_minmax(0,5fr)_minmax(0,5fr)_7.5rem_3.5rem]',

@@ -15,6 +15,7 @@ import { Timestamp } from '../../ui/Timestamp.tsx';
 import { toast } from '../../ui/toasts.tsx';
 import { eventText } from '../../words/events.ts';
 import { count, counted } from '../../words/numbers.ts';
+import { EventData } from './EventData.tsx';
 
 const most = 100;
 
@@ -72,12 +73,7 @@ export function Events() {
                     {
                       key: 'data',
                       title: 'Data',
-                      cell: (event) =>
-                        event.data ? (
-                          <code className="line-clamp-3">{JSON.stringify(event.data).slice(0, 300)}</code>
-                        ) : (
-                          '–'
-                        ),
+                      cell: ({ data }) => <EventData data={data} />,
                     },
                     { key: 'at', title: 'Date', cell: (event) => <Timestamp at={event.createdAt} /> },
                   ]}

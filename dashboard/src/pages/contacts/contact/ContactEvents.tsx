@@ -6,6 +6,7 @@ import { Table } from '../../../ui/Table.tsx';
 import { Timestamp } from '../../../ui/Timestamp.tsx';
 import { eventText } from '../../../words/events.ts';
 import { count } from '../../../words/numbers.ts';
+import { EventData } from '../../events/EventData.tsx';
 
 const most = 200;
 
@@ -33,7 +34,7 @@ export function ContactEvents({ contact }: { contact: string }) {
               columns={[
                 { key: 'name', title: 'Event', cell: ({ name }) => <span dir="auto">{eventText(name)}</span> },
                 { key: 'at', title: 'When', cell: ({ createdAt }) => <Timestamp at={createdAt} /> },
-                { key: 'data', title: 'Data', cell: ({ data }) => (data ? <code>{JSON.stringify(data)}</code> : '–') },
+                { key: 'data', title: 'Data', cell: ({ data }) => <EventData data={data} /> },
               ]}
             />
             {found.length === most ? <p className="muted">The latest {count(most)} events are shown.</p> : null}

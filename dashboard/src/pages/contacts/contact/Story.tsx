@@ -3,7 +3,8 @@ import { useProjectId } from '../../../app/address.ts';
 import { usePages } from '../../../app/pages.ts';
 import { EndlessRows } from '../../../ui/EndlessRows.tsx';
 import { Empty } from '../../../ui/States.tsx';
-import { ActivityRow } from '../../activity/ActivityRow.tsx';
+import { groupedActivity, joinedGroups } from '../../../words/activity-groups.ts';
+import { ActivityGroupRow } from '../../activity/ActivityGroupRow.tsx';
 import { isDuplicate } from '../../activity/kinds.ts';
 
 /** Everything that happened to a contact. */
@@ -25,11 +26,12 @@ export function Story({ contact }: { contact: string }) {
     <EndlessRows
       label="Activity of this contact"
       query={story}
-      rowsOf={(page) => page.data.filter((item) => !isDuplicate(item))}
-      rowKey={({ id }) => id}
+      rowsOf={(page) => groupedActivity(page.data.filter((item) => !isDuplicate(item)))}
+      joined={joinedGroups}
+      rowKey={({ first }) => first.id}
       empty={<Empty title="No activity yet">Emails, events and workflows of this contact appear here.</Empty>}
     >
-      {(item) => <ActivityRow item={item} who={false} />}
+      {(group) => <ActivityGroupRow group={group} who={false} />}
     </EndlessRows>
   );
 }

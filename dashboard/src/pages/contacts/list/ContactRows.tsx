@@ -7,6 +7,7 @@ import { Address } from '../../../ui/Address.tsx';
 import { Badge } from '../../../ui/Badge.tsx';
 import { EndlessRows } from '../../../ui/EndlessRows.tsx';
 import { Timestamp } from '../../../ui/Timestamp.tsx';
+import { contactName } from '../../../words/contact-name.ts';
 import { type Contact, columnTitle, type ListState, type Sort, sorts } from './list.ts';
 import type { ContactSelection } from './selection.ts';
 
@@ -125,6 +126,7 @@ function Row({ contact, columns, selection }: Shared & { contact: Contact }) {
 
 function Cell({ contact, column }: { contact: Contact; column: string }) {
   const project = useProjectId();
+  const name = contactName(contact.data);
   switch (column) {
     case 'email':
       return (
@@ -134,7 +136,18 @@ function Cell({ contact, column }: { contact: Contact; column: string }) {
           to="/app/$project/contacts/$contact"
           params={{ project, contact: contact.id }}
         >
-          <Address>{contact.email}</Address>
+          {name === null ? (
+            <Address>{contact.email}</Address>
+          ) : (
+            <>
+              <span className="block" dir="auto">
+                {name}{' '}
+              </span>
+              <span className="block text-sm font-normal text-muted">
+                <Address>{contact.email}</Address>
+              </span>
+            </>
+          )}
         </Link>
       );
     case 'subscribed':
