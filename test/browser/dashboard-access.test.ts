@@ -175,6 +175,7 @@ describe('by keyboard alone', () => {
       // The rows of the other end are gone once the first is there again; the focus would go with them.
       const first = list.locator('li[data-index="0"]').getByRole('link');
       await first.waitFor();
+      expect(await first.textContent(), 'the name, then the address').toMatch(/^[^@]+ \S+@\S+$/);
       await list.locator('li[data-index="0"]').getByRole('checkbox').focus();
       await page.keyboard.press('Tab');
       await focusOn(page, (await first.textContent()) ?? '');

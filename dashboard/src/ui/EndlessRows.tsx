@@ -1,5 +1,5 @@
 import type { InfiniteData } from '@tanstack/react-query';
-import { useVirtualizer } from '@tanstack/react-virtual';
+import { useVirtualizer, type Virtualizer } from '@tanstack/react-virtual';
 import { type CSSProperties, type KeyboardEvent, type ReactNode, useEffect, useRef } from 'react';
 import { Button } from './Button.tsx';
 import { openRow } from './open-row.ts';
@@ -50,7 +50,7 @@ export function EndlessRows<PageOfRows, Row>({
 }) {
   const place = useRef<HTMLElement>(null);
   const rows = joined(query.data?.pages.flatMap(rowsOf) ?? []);
-  const virtual = useVirtualizer({
+  const virtual = useVirtualizer<HTMLElement, Element>({
     count: rows.length,
     getScrollElement: () => place.current,
     estimateSize: () => rowHeight,
@@ -75,7 +75,7 @@ export function EndlessRows<PageOfRows, Row>({
       aria-label={label}
       // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard (WCAG 2.1.1)
       tabIndex={0}
-      onKeyDown={jumpToEnds}
+      onKeyDown={(event) => jumpToEnds(event, virtual)}
     >
       {head ? <Head width={width}>{head}</Head> : null}
       <ul className="relative sm:min-w-(--rows-width)" style={{ height: virtual.getTotalSize(), ...width }}>
@@ -143,11 +143,11 @@ function ListEnd<PageOfRows>({
 
 /**
  * Home and End go there at once. The browser's own way there is an animation, which is lost when rows that appear on the
- * way turn out higher or lower than was estimated and the place is corrected.
+ * way turn out higher or lower than was estimated. The end moves with them, so the list follows it until they are measured.
  */
-function jumpToEnds(event: KeyboardEvent<HTMLElement>): void {
-  const place = event.currentTarget;
-  if (event.target !== place || (event.key !== 'Home' && event.key !== 'End')) return;
+function jumpToEnds(event: KeyboardEvent<HTMLElement>, virtual: Virtualizer<HTMLElement, Element>): void {
+  if (event.target !== event.currentTarget || (event.key !== 'Home' && event.key !== 'End')) return;
   event.preventDefault();
-  place.scrollTop = event.key === 'Home' ? 0 : place.scrollHeight;
+  if (event.key === 'Home') virtual.scrollToOffset(0);
+  else virtual.scrollToIndex(virtual.options.count - 1, { align: 'end' });
 }

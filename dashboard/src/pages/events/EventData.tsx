@@ -1,19 +1,27 @@
-/** The data of an event as fields: each name with its value. */
+import { useState } from 'react';
+import { Button } from '../../ui/Button.tsx';
+
+const most = 4;
+
+/** The data of an event, a line for each field with its name and value; the first four until all are asked for. */
 export function EventData({ data }: { data: Readonly<Record<string, unknown>> | null }) {
-  const fields = Object.entries(data ?? {});
-  if (fields.length === 0) return <>–</>;
+  const [isWhole, setWhole] = useState(false);
+  const lines = Object.entries(data ?? {}).map(
+    ([name, value]) => `${name}: ${typeof value === 'string' ? value : JSON.stringify(value)}`,
+  );
+  if (lines.length === 0) return <>–</>;
+  const shown = isWhole ? lines : lines.slice(0, most);
   return (
-    <dl className="grid grid-cols-[fit-content(10rem)_minmax(0,1fr)] gap-x-3 text-sm">
-      {fields.map(([name, value]) => (
-        <div key={name} className="contents">
-          <dt className="break text-muted" dir="auto">
-            {name}
-          </dt>
-          <dd className="break line-clamp-3" dir="auto">
-            {typeof value === 'string' ? value : JSON.stringify(value)}
-          </dd>
-        </div>
-      ))}
-    </dl>
+    <>
+      {/* One text: a page shows a hundred events, and an element for each field makes it slow to open. */}
+      <p className={`break text-sm whitespace-pre-line ${isWhole ? '' : 'line-clamp-6'}`} dir="auto">
+        {shown.join('\n')}
+      </p>
+      {shown.length < lines.length ? (
+        <Button size="small" variant="plain" onClick={() => setWhole(true)}>
+          Show {lines.length - most} more
+        </Button>
+      ) : null}
+    </>
   );
 }
