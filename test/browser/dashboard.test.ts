@@ -233,7 +233,7 @@ describe('the dashboard in Chromium', () => {
       await button(page, /^Copy the DMARC record/)
         .first()
         .click();
-      expect(await page.evaluate('navigator.clipboard.readText()')).toBe('v=DMARC1; p=quarantine');
+      await expect.poll(() => page.evaluate('navigator.clipboard.readText()')).toBe('v=DMARC1; p=quarantine');
       for (const colorScheme of ['light', 'dark'] as const) {
         await page.emulateMedia({ colorScheme });
         expect(await accessibilityProblems(page), colorScheme).toEqual([]);

@@ -69,7 +69,9 @@ test('readers copy a snippet and find an endpoint', async () => {
     await page.goto(`${api.url}/docs/reference/emails`);
     await page.getByRole('button', { name: 'Copy' }).first().click();
     await page.getByRole('button', { name: 'Copied' }).waitFor();
-    expect(await page.evaluate('navigator.clipboard.readText()')).toMatch(/^curl -X POST "\$FERNPOST_URL\/v1\/send"/);
+    await expect
+      .poll(() => page.evaluate('navigator.clipboard.readText()'))
+      .toMatch(/^curl -X POST "\$FERNPOST_URL\/v1\/send"/);
     await page.keyboard.press('/');
     await page.keyboard.type('cancel campaign');
     const found = page.getByRole('listbox', { name: 'Search results' });
