@@ -139,7 +139,8 @@ const numbers = [
 ];
 
 const day = 86_400_000;
-const instants = [0, 1, 60_000, 3_600_000, day, 7 * day, 30 * day, 400 * day]
+// Those of 360 and 365 days ago have an anniversary in the next days.
+const instants = [0, 1, 60_000, 3_600_000, day, 7 * day, 30 * day, 360 * day, 365 * day, 400 * day]
   .flatMap((ago) => [-1, 0, 1].map((shift) => now.getTime() - ago + shift))
   .concat(['2026-03-15', '2026-03-16', '2026-03-14'].flatMap((text) => [Date.parse(text), Date.parse(text) - 1]));
 
