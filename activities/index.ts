@@ -14,7 +14,7 @@ import { removeOldHistory } from '../src/contacts/history-queries.ts';
 import { emptyTrash } from '../src/contacts/trash-queries.ts';
 import { removeOldVisits } from '../src/feedback/recipients/public-service.ts';
 import { removeOldReceipts } from '../src/feedback/reports/notify.ts';
-import { compareRestored } from '../src/feedback/reports/restored.ts';
+import { compareRestored, removeOldRestored } from '../src/feedback/reports/restored.ts';
 import { removeLostParts } from '../src/imports/csv.ts';
 import { removeOldJobs } from '../src/imports/queries.ts';
 import { recoverableJobs } from '../src/imports/service.ts';
@@ -34,6 +34,7 @@ import { reconcileClaims } from '../src/mail/queue/deliver.ts';
 import type { QueueDeps } from '../src/mail/queue/queue-claim.ts';
 import { recoverableMails } from '../src/mail/system-mail.ts';
 import { removeOldAudit } from '../src/projects/audit/queries.ts';
+import { removeByAge } from '../src/store/columns.ts';
 import { endExecutionsOf, isKnown, isOpen } from '../src/store/outbox/calls.ts';
 import { removeDone } from '../src/store/outbox/queries.ts';
 import { createRecovery, type RecoverableKind, type RecoveryDeps } from '../src/store/outbox/recovery.ts';
@@ -250,6 +251,9 @@ export function retentionRules({ db, config, clock }: Pick<ActivityDeps, 'db' | 
     { name: 'audit log', removeSome: (limit) => removeOldAudit(db, limit) },
     { name: 'plans of language models', removeSome: (limit) => removeOldPlans(db, limit) },
     { name: 'webhook deliveries', removeSome: (limit) => removeOldDeliveries(db, keepDeliveriesDays, limit) },
+    { name: 'restored mail', removeSome: (limit) => removeOldRestored(db, limit) },
+    { name: 'events', removeSome: (limit) => removeByAge(db, 'events', config.EVENT_RETENTION_DAYS, clock(), limit) },
+    { name: 'mail', removeSome: (limit) => removeByAge(db, 'mail', config.EMAIL_RETENTION_DAYS, clock(), limit) },
   ];
 }
 

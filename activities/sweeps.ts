@@ -76,6 +76,8 @@ interface SweepActivityDeps {
 export type SweepActivities = ReturnType<typeof sweepActivities>;
 
 const rowsPerStatement = 5000;
+// The schedule comes every hour, before which the activity would be ended; what is left is removed then.
+const longestRemovalMs = 8 * 60_000;
 
 /** Builds the activities of the sweeps. */
 export function sweepActivities({ checks, rules, log, checkStore }: SweepActivityDeps) {
@@ -86,14 +88,15 @@ export function sweepActivities({ checks, rules, log, checkStore }: SweepActivit
       return all(checks, (check) => check.run(changedAt));
     },
 
-    /** Applies every retention rule until nothing old is left. */
+    /** Applies every retention rule until nothing old is left, or for eight minutes; each at least once. */
     async removeOldRows(): Promise<Record<string, number>> {
+      const end = performance.now() + longestRemovalMs;
       return all(rules, async (rule) => {
         let removed = 0;
         for (;;) {
           const count = await rule.removeSome(rowsPerStatement);
           removed += count;
-          if (count < rowsPerStatement) return removed;
+          if (count < rowsPerStatement || performance.now() > end) return removed;
         }
       });
     },

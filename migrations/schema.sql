@@ -435,6 +435,18 @@ create table campaign_hours (
   constraint campaign_hours_campaign_id_fkey foreign key (campaign_id) references campaigns(id) on delete cascade
 );
 
+-- What the rows of a send's ledger came to that retention has removed; `reason` is empty for what was handed over.
+create table campaign_ledger_sums (
+  campaign_id uuid not null,
+  send_seq integer not null,
+  verdict text not null,
+  reason text not null,
+  recipients integer not null,
+  constraint campaign_ledger_sums_pkey primary key (campaign_id, send_seq, verdict, reason),
+  constraint campaign_ledger_sums_campaign_id_fkey foreign key (campaign_id) references campaigns(id) on delete cascade,
+  constraint campaign_ledger_sums_verdict_check check ((verdict = any (array['handed_over'::text, 'skipped'::text, 'failed'::text])))
+);
+
 -- A link of a send that was clicked; '' stands for those beyond the first 200.
 create table campaign_links (
   campaign_id uuid not null,
@@ -1504,6 +1516,7 @@ create table templates (
   updated_at timestamp(3) with time zone default now() not null,
   revision integer default 1 not null,
   document jsonb,
+  removed_mails integer default 0 not null,
   constraint templates_pkey primary key (id),
   constraint templates_project_id_fkey foreign key (project_id) references projects(id) on delete cascade,
   constraint templates_type_check check ((type = any (array['TRANSACTIONAL'::text, 'MARKETING'::text, 'HEADLESS'::text])))
@@ -2067,6 +2080,23 @@ begin
 end
 $function$;
 
+CREATE OR REPLACE FUNCTION narrowed_filters(projects uuid[])
+ RETURNS TABLE(project_id uuid, filter jsonb)
+ LANGUAGE sql
+ STABLE
+AS $function$
+  select c.project_id, f.filter
+  from (
+    select s.project_id, s.condition from segments s where s.project_id = any (projects)
+    union all
+    select k.project_id, k.audience_condition from campaigns k where k.project_id = any (projects) and k.status in ('DRAFT', 'SCHEDULED')
+    union all
+    select a.project_id, a.trigger_config -> 'audienceCondition' from automations a where a.project_id = any (projects)) c (project_id, condition)
+  cross join lateral jsonb_path_query(
+    c.condition, 'strict $.** ? (exists(@.where) || exists(@.times) || exists(@.of) || exists(@.link))') f (filter)
+  where jsonb_typeof(c.condition) = 'object'
+$function$;
+
 CREATE OR REPLACE FUNCTION record_events(happened new_event[])
  RETURNS integer
  LANGUAGE plpgsql
@@ -2171,6 +2201,214 @@ begin
   where k.id like 'restored/%' and not k.settled and not exists (
     select from restored_mail m where m.campaign_id = k.campaign_id and m.outcome = 'UNKNOWN');
   return cardinality(released);
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION remove_events(old uuid[])
+ RETURNS integer
+ LANGUAGE plpgsql
+ SET plan_cache_mode TO 'force_generic_plan'
+ SET jit TO 'off'
+ SET enable_seqscan TO 'off'
+ SET enable_bitmapscan TO 'off'
+ SET enable_hashjoin TO 'off'
+ SET enable_mergejoin TO 'off'
+AS $function$
+declare
+  counted timestamptz;
+  removed integer;
+begin
+  -- The lock keeps out whoever moves the instant up to which events are counted; see uncount_deleted_events.
+  perform pg_advisory_xact_lock_shared(hashtextextended('event counts', 0));
+  select counted_through into counted from event_counts_state;
+  with gone as (
+    delete from events e
+    where e.id = any (old) and e.created_at < counted and e.limited_by is null
+      and not exists (
+        select from webhook_endpoints w where w.project_id = e.project_id and w.status = 'ENABLED' and (w.cursor_at <= e.created_at
+          or exists (select from webhook_deliveries d where d.endpoint_id = w.id and d.event_id = e.id and d.status = 'PENDING')))
+      and (e.contact_id is null or not exists (
+        select from automations a where a.project_id = e.project_id and (
+          exists (select from automation_arrivals p where p.automation_id = a.id and p.event_id = e.id)
+          or exists (select from automation_runs r where r.automation_id = a.id and r.source_event_id = e.id
+            and r.status in ('RUNNING', 'WAITING')))))
+    returning e.project_id, e.name, e.created_at, e.mail_at),
+  days as (
+    insert into event_counts (project_id, name, day, events)
+    select gone.project_id, gone.name, (gone.created_at at time zone 'UTC')::date, count(*)
+    from gone where exists (select from projects p where p.id = gone.project_id)
+    group by 1, 2, 3),
+  hours as (
+    insert into activity_counts (project_id, kind, hour, items)
+    select gone.project_id, item.kind, date_bin('1 hour', item.at, timestamptz 'epoch'), count(*)
+    from gone, lateral (
+      select '' as kind, gone.created_at as at
+      union all select gone.name, gone.mail_at where gone.mail_at is not null) item
+    where exists (select from projects p where p.id = gone.project_id)
+    group by 1, 2, 3)
+  select count(*) into removed from gone;
+  return removed;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION remove_old_events(cutoff timestamp with time zone, before uuid, again uuid, most integer)
+ RETURNS TABLE(walked integer, removed integer)
+ LANGUAGE plpgsql
+ SET plan_cache_mode TO 'force_generic_plan'
+ SET jit TO 'off'
+ SET enable_seqscan TO 'off'
+ SET enable_bitmapscan TO 'off'
+ SET enable_hashjoin TO 'off'
+ SET enable_mergejoin TO 'off'
+AS $function$
+declare
+  page constant uuid[] := retention_page('events', 'events', before, again, most);
+  narrowed text[];
+begin
+  walked := cardinality(page);
+  narrowed := array(
+    select f.project_id || ' ' || case when f.filter ? 'link' then 'email.click' else substr(f.filter ->> 'field', 7) end
+    from narrowed_filters(array(select distinct e.project_id from events e where e.id = any (page))) f);
+  removed := remove_events(array(
+    select e.id from events e
+    where e.id = any (page) and e.created_at < cutoff and e.name not in ('contact.subscribed', 'contact.unsubscribed')
+      and e.project_id || ' ' || e.name <> all (narrowed)
+      and (e.contact_id is null or exists (
+        select from events n where n.contact_id = e.contact_id and n.name = e.name and n.created_at >= e.created_at
+          and (n.created_at, n.id) > (e.created_at, e.id)))));
+  return next;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION remove_old_mail(cutoff timestamp with time zone, before uuid, again uuid, most integer)
+ RETURNS TABLE(walked integer, removed integer)
+ LANGUAGE plpgsql
+ SET plan_cache_mode TO 'force_generic_plan'
+ SET jit TO 'off'
+ SET enable_seqscan TO 'off'
+ SET enable_bitmapscan TO 'off'
+ SET enable_hashjoin TO 'off'
+ SET enable_mergejoin TO 'off'
+AS $function$
+declare
+  page constant uuid[] := retention_page('mail', 'emails', before, again, most);
+  busy uuid[];
+  named text[];
+  old uuid[];
+begin
+  walked := cardinality(page);
+  busy := array(
+    select p.campaign_id
+    from (select distinct m.project_id, m.campaign_id, m.send_seq from emails m where m.id = any (page) and m.campaign_id is not null) p
+    where exists (select from campaign_sends s where s.campaign_id = p.campaign_id and s.send_seq = p.send_seq and not s.closed)
+      or exists (select from campaigns c where c.id = p.campaign_id and c.status = 'SENDING')
+      or exists (select from campaigns k where k.project_id = p.project_id and k.resend_of = p.campaign_id and k.status in ('SCHEDULED', 'SENDING')));
+  named := array(
+    select source.value #>> '{}'
+    from narrowed_filters(array(select distinct m.project_id from emails m where m.id = any (page))) f
+      cross join lateral jsonb_path_query(f.filter, 'lax $.of.*') source (value)
+    where source.value #>> '{}' is not null);
+  with gone as (
+    delete from emails m
+    where m.id = any (page) and m.status not in ('PENDING', 'SENDING') and coalesce(m.sent_at, m.created_at) < cutoff
+      and (m.campaign_id is null or m.campaign_id <> all (busy))
+      and (cardinality(named) = 0 or coalesce(
+        m.campaign_id::text <> all (named), true) and coalesce(m.template_id::text <> all (named), true) and not exists (
+          select from automation_step_runs x where x.id = m.workflow_step_execution_id and x.step_id::text = any (named)))
+      and not exists (select from email_queue q where q.email_id = m.id)
+      and (m.workflow_execution_id is null or not exists (
+        select from automation_runs r where r.id = m.workflow_execution_id and r.status in ('RUNNING', 'WAITING')))
+      and not exists (
+        select from usage_reports u join projects p on p.id = u.project_id
+        where u.project_id = m.project_id and p.customer is not null and u.reported_through < m.id)
+      and not exists (select from usage_reports_waiting w where w.project_id = m.project_id and w.email_id = m.id)
+      and not exists (
+        select from (values ('sent'), ('delivered'), ('opened'), ('clicked'), ('bounced'), ('complained')) activity (name)
+        where case activity.name
+          when 'sent' then m.sent_at is not null and not exists (
+            select from emails n where n.contact_id = m.contact_id and (n.sent_at, n.id) > (m.sent_at, m.id))
+          when 'delivered' then m.delivered_at is not null and not exists (
+            select from emails n where n.contact_id = m.contact_id and (n.delivered_at, n.id) > (m.delivered_at, m.id))
+          when 'opened' then m.opened_at is not null and not exists (
+            select from emails n where n.contact_id = m.contact_id and (n.opened_at, n.id) > (m.opened_at, m.id))
+          when 'clicked' then m.clicked_at is not null and not exists (
+            select from emails n where n.contact_id = m.contact_id and (n.clicked_at, n.id) > (m.clicked_at, m.id))
+          when 'bounced' then m.bounced_at is not null and not exists (
+            select from emails n where n.contact_id = m.contact_id and (n.bounced_at, n.id) > (m.bounced_at, m.id))
+          else m.complained_at is not null and not exists (
+            select from emails n where n.contact_id = m.contact_id and (n.complained_at, n.id) > (m.complained_at, m.id)) end)
+    returning m.*),
+  hours as (
+    insert into mail_count_changes (project_id, hour, outgoing, incoming, delivered, opened, clicked, bounced, rated, rated_bounced, rated_complained)
+    select m.project_id, date_bin('1 hour', m.created_at, timestamptz 'epoch'), sum(c.outgoing), sum(c.incoming), sum(c.delivered),
+      sum(c.opened), sum(c.clicked), sum(c.bounced), sum(c.rated), sum(c.rated_bounced), sum(c.rated_complained)
+    from gone m cross join lateral mail_counts_of(m.source_type, m.status, m.simulated, m.delivered_at, m.opened_at, m.clicked_at,
+      m.bounced_at, m.complained_at) c
+    group by 1, 2 having sum(c.outgoing) + sum(c.incoming) > 0),
+  recipients as (
+    insert into campaign_ledger_sums as s (campaign_id, send_seq, verdict, reason, recipients)
+    select v.campaign_id, v.send_seq, v.verdict, v.reason, count(*)
+    from (
+      select m.campaign_id, m.send_seq, case
+          when m.sent_at is not null or m.message_id is not null then 'handed_over'
+          when m.status in ('SUPPRESSED', 'CANCELLED')
+            or m.reason ->> 'code' in ('unsubscribed', 'campaign_cancelled', 'left_audience', 'left_out_at_review') then 'skipped'
+          else 'failed' end as verdict,
+        case
+          when m.sent_at is not null or m.message_id is not null then ''
+          when m.status = 'SUPPRESSED' then 'Suppressed' || coalesce(' by rule "' || (m.suppression ->> 'name') || '"', '')
+          when m.reason is null then 'Unknown'
+          when m.reason ->> 'code' = 'provider' then 'Refused by the provider'
+          else rtrim(mail_reason_text(m.reason - 'words'), ': ') end as reason
+      from gone m where m.campaign_id is not null) v
+    where exists (select from campaigns c where c.id = v.campaign_id)
+    group by 1, 2, 3, 4 order by 1, 2, 3, 4
+    on conflict (campaign_id, send_seq, verdict, reason) do update set recipients = s.recipients + excluded.recipients),
+  of_templates as (
+    update templates t set removed_mails = t.removed_mails + n.mails
+    from (select template_id, count(*) as mails from gone where template_id is not null group by template_id order by template_id) n
+    where t.id = n.template_id)
+  select coalesce(array_agg(id), '{}') into old from gone;
+  removed := cardinality(old);
+  perform remove_events(array(
+    select e.id from events e where e.id = any (old) and e.name = 'email.sent' and e.data is null and e.created_at < cutoff));
+  return next;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION removed_before(kind text)
+ RETURNS timestamp with time zone
+ LANGUAGE sql
+ STABLE PARALLEL SAFE
+AS $function$
+  select timestamptz 'epoch' + ('x' || left(replace(through::text, '-', ''), 12))::bit(48)::bigint * interval '1 millisecond'
+  from retention_cursors where rule = 'removed ' || kind
+$function$;
+
+CREATE OR REPLACE FUNCTION retention_page(kind text, table_name text, before uuid, again uuid, most integer)
+ RETURNS uuid[]
+ LANGUAGE plpgsql
+ SET enable_seqscan TO 'off'
+ SET enable_bitmapscan TO 'off'
+AS $function$
+declare
+  nobody constant uuid := '00000000-0000-0000-0000-000000000000';
+  place uuid;
+  page uuid[];
+begin
+  insert into retention_cursors (rule, through) values (kind, nobody) on conflict do nothing;
+  select through into place from retention_cursors where rule = kind for update;
+  if place < again and place::text like '%-7000-8000-000000000000' then
+    place := nobody;
+  end if;
+  execute format('select array(select id from %I where id > $1 and id < $2 order by id limit $3)', table_name) into page
+    using place, before, most;
+  update retention_cursors set through = case when cardinality(page) = most then page[most] else greatest(place, before) end where rule = kind;
+  if cardinality(page) > 0 then
+    insert into retention_cursors as c (rule, through) values ('removed ' || kind, before)
+      on conflict (rule) do update set through = greatest(c.through, excluded.through);
+  end if;
+  return page;
 end
 $function$;
 
@@ -2403,7 +2641,7 @@ begin
       -sum(c.opened), -sum(c.clicked), -sum(c.bounced), -sum(c.rated), -sum(c.rated_bounced), -sum(c.rated_complained)
     from went m cross join lateral mail_counts_of(m.source_type, m.status, m.simulated, m.delivered_at, m.opened_at, m.clicked_at,
       m.bounced_at, m.complained_at) c
-    group by 1, 2;
+    group by 1, 2 having sum(c.outgoing) + sum(c.incoming) > 0;
   return null;
 end
 $function$;

@@ -140,3 +140,16 @@ export const CampaignVersion = defineEntity({
     replacedAt: baseColumns.createdAt,
   },
 });
+
+/** What the rows of a send's ledger came to that retention has removed, by verdict and reason ('' for none). */
+export const CampaignLedgerSum = defineEntity({
+  name: 'CampaignLedgerSum',
+  tableName: 'campaign_ledger_sums',
+  properties: {
+    campaignId: p.manyToOne(Campaign).mapToPk().deleteRule('cascade').primary().updateRule('no action'),
+    sendSeq: p.integer().primary(),
+    verdict: p.enum(['handed_over', 'skipped', 'failed'] as const).primary(),
+    reason: p.text().primary(),
+    recipients: p.integer(),
+  },
+});

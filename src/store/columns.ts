@@ -1,5 +1,6 @@
 import { defineEntity, UnderscoreNamingStrategy } from '@mikro-orm/core';
-import { newId } from '../lib/ids.ts';
+import { firstIdAt, newId } from '../lib/ids.ts';
+import { dayMs, type SqlSpan } from '../lib/time.ts';
 import { type Database, type Query, raw, sql } from './sql.ts';
 
 const suffixes = { primary: 'pkey', unique: 'key', foreign: 'fkey', check: 'check' } as const;
@@ -69,6 +70,61 @@ export function removePast(db: Database, table: string, column: string, limit: n
 export function removeSome(db: Database, table: string, which: Query, limit: number): Promise<number> {
   return db.count(sql`
     delete from ${raw(table)} where ctid = any(array(select ctid from ${raw(table)} where ${which} limit ${limit}))`);
+}
+
+/** Rows whose age retention removes them by, with their sums left as they are. */
+type AgingRows = 'mail' | 'events';
+
+const rowsPerWalk = 1_000;
+// What is left then is removed by the next run of the schedule.
+const longestWalkMs = 120_000;
+
+/**
+ * Removes mail or events that are older than so many days (null: none), to a whole day in UTC, so that counts by the hour and by the day are about
+ * all of their rows or none. Goes on where it ended the last time; ends when nothing old is left, `limit` rows are removed or two
+ * minutes are over. Answers how many.
+ */
+export async function removeByAge(
+  db: Database,
+  rows: AgingRows,
+  days: number | null,
+  now: Date,
+  limit: number,
+): Promise<number> {
+  if (days === null) return 0;
+  const cutoff = new Date((Math.floor(now.getTime() / dayMs) - days) * dayMs);
+  const month = new Date(Date.UTC(cutoff.getUTCFullYear(), cutoff.getUTCMonth()));
+  const end = performance.now() + longestWalkMs;
+  for (let removed = 0; ; ) {
+    const step = await db.row<{ walked: number; removed: number }>(sql`
+      select walked, removed from ${raw(`remove_old_${rows}`)}(${cutoff.toISOString()}::timestamptz, ${firstIdAt(cutoff)}::uuid,
+        ${firstIdAt(month)}::uuid, ${rowsPerWalk})`);
+    removed += step?.removed ?? 0;
+    if ((step?.walked ?? 0) < rowsPerWalk || removed >= limit || performance.now() > end) return removed;
+  }
+}
+
+/** The instant before which mail or events may be gone because of their age; null where none were removed. */
+export async function removedBefore(db: Database, rows: AgingRows): Promise<Date | null> {
+  const row = await db.row<{ at: string | null }>(sql`select removed_before(${rows})::text as at`);
+  return row?.at ? new Date(row.at) : null;
+}
+
+/** A span with those ends moved outwards to whole hours or days (`unitMs`) whose rows are gone: what happened then is known by counts alone. */
+export async function countedSpan(db: Database, rows: AgingRows, span: SqlSpan, unitMs: number): Promise<SqlSpan> {
+  const { from, until } = span;
+  // Nothing is removed that is younger, and -infinity has no part of an hour.
+  if (![from, until].some((at) => Date.parse(at) < Date.now() - 31 * dayMs)) return span;
+  const before = await removedBefore(db, rows);
+  const isGone = (at: string) => before !== null && Date.parse(at) < before.getTime();
+  const whole = (at: string, round: (units: number) => number) =>
+    new Date(round(Date.parse(at) / unitMs) * unitMs).toISOString();
+  const begins = isGone(from) ? whole(from, Math.floor) : null;
+  const ends = isGone(until) ? whole(until, Math.ceil) : null;
+  return {
+    ...{ from: begins ?? from, first: begins ?? span.first },
+    ...{ until: ends ?? until, last: ends ?? span.last },
+  };
 }
 
 /** Takes a lock by a name until the transaction ends, and waits for whoever has it: what stands under it happens one after the other. */

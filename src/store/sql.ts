@@ -1,7 +1,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Pool, QueryResult, QueryResultRow } from 'pg';
 import { measureStatement, traced } from '../lib/telemetry.ts';
-import { Query, sql } from './postgres/query.ts';
+import { Query, raw } from './postgres/query.ts';
 import { type Connection, inTurn, transactionContext } from './transaction-context.ts';
 
 export { compiled, join, Query, raw, sql, unprepared } from './postgres/query.ts';
@@ -70,13 +70,13 @@ export type WriteOnce = <T>(work: (db: Database) => Promise<T>, keepsKey?: (resu
  * entity manager knows nothing of it, so the part changes no entities.
  */
 export async function withSavepoint<T>(tx: Database, part: () => Promise<T>): Promise<T> {
-  await tx.count(sql`savepoint part`);
+  await tx.count(raw('savepoint part'));
   try {
     const result = await part();
-    await tx.count(sql`release savepoint part`);
+    await tx.count(raw('release savepoint part'));
     return result;
   } catch (error) {
-    await tx.count(sql`rollback to savepoint part`);
+    await tx.count(raw('rollback to savepoint part'));
     throw error;
   }
 }

@@ -31,6 +31,8 @@ export const Template = defineEntity({
     projectId: ofProject(),
     ...contentColumns,
     revision: p.integer().default(1).version(),
+    /** Mail made from it that retention has removed. */
+    removedMails: p.integer().default(0),
   },
   indexes: [
     {

@@ -135,7 +135,8 @@ async function keepLimits(tx: Database, template: Pick<Template, 'id' | 'project
   await keepAuthor(tx, 'template', template);
   const { id, projectId } = template;
   const sent = await tx.row(sql`
-    select 1 as sent from emails where template_id = ${id} and limited_by is distinct from ${key}::uuid limit 1`);
+    select 1 as sent from templates t where t.id = ${id} and (t.removed_mails > 0 or exists (
+      select from emails where template_id = t.id and limited_by is distinct from ${key}::uuid))`);
   if (sent !== null || (await usesOfTemplates(tx, projectId, [id], key)) !== null)
     throw beyondRecipients('cannot change a template that others send');
 }
@@ -189,7 +190,8 @@ export async function duplicateTemplate(db: Database, projectId: string, id: str
 export async function templateUsage(db: Database, projectId: string, id: string) {
   await load(db, projectId, id);
   const steps = await stepsOfTemplate(db, projectId, id);
-  const row = await db.row<{ sent: number }>(sql`select count(*)::int as sent from emails where template_id = ${id}`);
+  const row = await db.row<{ sent: number }>(sql`
+    select t.removed_mails + (select count(*) from emails where template_id = t.id)::int as sent from templates t where t.id = ${id}`);
   return { workflowSteps: steps.length, emailsSent: row?.sent ?? 0, steps, campaigns: [] };
 }
 

@@ -66,6 +66,7 @@ export const erasableColumns: Readonly<Record<string, Readonly<Record<string, st
     content_versions: 'author_kind author_id',
     database_functions: 'name hash',
     campaign_canaries: 'counts state stop_if stopped',
+    campaign_ledger_sums: 'verdict reason',
     campaign_sends: 'drift',
     domain_removals: 'provider_id domain',
     dry_run_rows: 'body_hash left_out',

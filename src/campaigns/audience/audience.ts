@@ -1,10 +1,11 @@
 import { conditionQuery } from '../../contacts/conditions.ts';
 import { maxLevels } from '../../lib/conditions/condition.ts';
-import { invalid } from '../../lib/errors.ts';
+import { conflict, invalid } from '../../lib/errors.ts';
 import { type FieldProblem, jsonType } from '../../lib/validation/problems.ts';
 import { Segment, storedDefinition } from '../../segments/definition.ts';
 import { type Database, type Query, raw, sql } from '../../store/sql.ts';
 import type { TemplateType } from '../../templates/queries.ts';
+import { CampaignLedgerSum } from '../entity.ts';
 import { gotVersion, isMissed } from '../results/verdicts.ts';
 import type { AudienceType, EarlierRecipients } from '../schema.ts';
 
@@ -46,14 +47,18 @@ export function inBaseAudience({ projectId, type }: Pick<Audience, 'projectId' |
 /**
  * Returns the condition over the contact `c` that chooses among the base audience. A segment that is gone has no members. `now` is the
  * instant that windows of time count back from.
- * @throws 400 for a stored condition that can no longer be read
+ * @throws 400 for a stored condition that can no longer be read, 409 for the recipients of a campaign whose mail retention has removed
  */
 export async function audienceRule(db: Database, audience: Audience, now: Date): Promise<Query> {
   const { projectId, audienceType, audienceCondition, segmentId, resendOf, resendSeq, correction } = audience;
-  if (resendOf)
+  if (resendOf) {
+    // A part of the ledger would reach a part of them, without a word.
+    if ((await db.session().em.count(CampaignLedgerSum, { campaignId: resendOf, sendSeq: resendSeq ?? 0 })) > 0)
+      throw conflict('The recipients of the earlier campaign are no longer kept', { resendOf });
     return sql`c.id in (select e.contact_id from emails e
       where e.campaign_id = ${resendOf}::uuid and e.send_seq = ${resendSeq}::int
         and ${correction ? gotVersion('e', correction) : raw(isMissed('e'))})`;
+  }
   if (audienceType === 'ALL') return raw('true');
   if (audienceType === 'FILTERED') return audienceCondition ? compiled(audienceCondition) : nobody;
   const segment = segmentId

@@ -20,9 +20,15 @@ export async function auditCampaign(db: Database, projectId: string, id: string)
   const send = await countedSend(db, projectId, id);
   // Counted from the rows, not from counters: this is what the counters are held against. A provider names the recipient in
   // many of its refusals; without the address those of one kind are counted together.
-  const rows = await db.rows<{ verdict: LedgerVerdict; reason: string | null; count: number }>(sql`
-    select ${raw(verdictSql('e'))} as verdict, replace(${raw(reasonSql('e'))}, e.to_address, '…') as reason, count(*)::int as count
-    from emails e where e.campaign_id = ${id}::uuid and e.send_seq = ${send.sendSeq}::int
+  // Rows that retention has removed are added up by the statement that removes them.
+  const rows = await db.rows<{ verdict: LedgerVerdict; reason: string | null; count: number; gone: number }>(sql`
+    select verdict, reason, sum(kept + gone)::int as count, sum(gone)::int as gone
+    from (
+      select ${raw(verdictSql('e'))} as verdict, replace(${raw(reasonSql('e'))}, e.to_address, '…') as reason, count(*) as kept, 0 as gone
+      from emails e where e.campaign_id = ${id}::uuid and e.send_seq = ${send.sendSeq}::int group by 1, 2
+      union all
+      select verdict, nullif(reason, ''), 0, recipients from campaign_ledger_sums
+      where campaign_id = ${id}::uuid and send_seq = ${send.sendSeq}::int) every
     group by 1, 2 order by count desc, reason`);
   const of = (verdict: LedgerVerdict) => rows.reduce((sum, row) => sum + (row.verdict === verdict ? row.count : 0), 0);
   const counts = {
@@ -33,6 +39,7 @@ export async function auditCampaign(db: Database, projectId: string, id: string)
     unknown: of('unknown'),
     pending: of('pending'),
   };
+  const notKept = rows.reduce((sum, { gone }) => sum + gone, 0);
   // Before that rows may still be added, or go: a cancelled campaign is cleaned up first.
   const isOver = send.closed && finishedStatuses.has(send.status);
   const isFinal = isOver && counts.unknown === 0 && counts.pending === 0;
@@ -47,7 +54,8 @@ export async function auditCampaign(db: Database, projectId: string, id: string)
     ...counts,
     removed: isOver ? Math.max(0, send.total - counts.recipients) : 0,
     addsUp: isFinal && agrees,
-    hash: isFinal ? await ledgerHash(db, send) : null,
+    ...(notKept > 0 && { notKept }),
+    hash: isFinal && notKept === 0 ? await ledgerHash(db, send) : null,
     hashFormat: ledgerFormat,
     reasons: rows.flatMap(({ reason, count }) => (reason === null ? [] : [{ reason, count }])).slice(0, mostReasons),
   };

@@ -58,12 +58,16 @@ export const CampaignAudit = v.object({
     'Number of rows removed because the contact was deleted after the send; 0 while it is under way.',
     Integer,
   ),
+  notKept: field(
+    'Number of recipients whose rows are no longer kept because of their age: they are in the numbers above, and in no list. Absent while all are kept.',
+    v.optional(Integer),
+  ),
   addsUp: field(
     'Whether the send has ended, every row has a final verdict, and the rows match the campaign’s counters.',
     v.boolean(),
   ),
   hash: field(
-    'SHA-256, in hex, of the file that `GET /campaigns/{id}/recipients?format=csv` returns; null until the send has ended.',
+    'SHA-256, in hex, of the file that `GET /campaigns/{id}/recipients?format=csv` returns; null until the send has ended, and once rows are no longer kept.',
     v.nullable(v.string()),
   ),
   hashFormat: field('Columns of the hashed file: `2` ends with `version`, `1` does not have that column.', Integer),

@@ -1,4 +1,5 @@
-import type { SqlSpan } from '../../lib/time.ts';
+import { dayMs, type SqlSpan } from '../../lib/time.ts';
+import { countedSpan } from '../../store/columns.ts';
 import { type Database, type Query, raw, sql } from '../../store/sql.ts';
 import type { EventStats } from './schema.ts';
 
@@ -92,8 +93,8 @@ export function recountingEvents(rows: string): Query {
  * read from the counts. Parts of days at the ends are counted by the index, for the names that the day has; so is what
  * happened after the counts were last brought up to date.
  */
-export function countByName(db: Database, projectId: string, span: SqlSpan): Promise<EventStats> {
-  const { from, until, first, last } = span;
+export async function countByName(db: Database, projectId: string, span: SqlSpan): Promise<EventStats> {
+  const { from, until, first, last } = await countedSpan(db, 'events', span, dayMs);
   return db.rows<EventStats[number]>(sql`
     with state as (select counted_through as at from event_counts_state),
     parts as (

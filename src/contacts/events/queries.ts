@@ -192,11 +192,13 @@ export function eventAudience(db: Database, projectId: string, name: string): Pr
   );
 }
 
-/** Deletes up to `limit` events of a name. Returns how many. */
+/** Deletes up to `limit` events of a name, and the counts of those that retention has removed. Returns how many. */
 export function deleteSomeEvents(db: Database, projectId: string, name: string, limit: number): Promise<number> {
   largeAudiences.forget(audienceKey(projectId, name));
   return db.count(
     unprepared(sql`
+      with counted as (
+        delete from event_counts where project_id = ${projectId} and name = ${name} and day < (select removed_before('events'))::date)
       delete from events where ctid = any(array(
         select ctid from events where project_id = ${projectId} and name = ${name} limit ${limit}))`),
   );

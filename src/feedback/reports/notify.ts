@@ -1,9 +1,10 @@
 import { correctedUsage } from '../../billing/daily-queries.ts';
+import { Contact } from '../../contacts/entity.ts';
 import { isErasedMail } from '../../contacts/erased.ts';
 import { recountingEvents } from '../../contacts/events/counting-queries.ts';
 import { leftBefore, mailPayload, mailTags } from '../../contacts/events/queries.ts';
 import { contactsAndTrash } from '../../contacts/trash-queries.ts';
-import { contactsWritten, writingAs } from '../../contacts/write.ts';
+import { contactsWritten, writeContacts, writingAs } from '../../contacts/write.ts';
 import type { Notification } from '../../domains/providers/mailer.ts';
 import { newId } from '../../lib/ids.ts';
 import { activeTrace, countEmails, traceEnded, untraced } from '../../lib/telemetry.ts';
@@ -37,11 +38,17 @@ const counts = raw(countedColumns.map((column) => `e.${column}`).join(', '));
 const rankNow = raw(statusRank('e.status'));
 const rankReported = raw(statusRank('m.reported_status'));
 
+/** The mail that a report is about. */
+export interface MailKey {
+  emailId: string;
+  projectId: string;
+}
+
 /** A report of a provider about a mail. */
 interface Report {
   /** The provider's channel, as the receipts name it. */
   source: string;
-  mail: { emailId: string; projectId: string };
+  mail: MailKey;
   notification: Notification;
   /** Whether a mail whose hand-over is not written down yet is changed all the same. */
   late: boolean;
@@ -210,6 +217,20 @@ function rowsOf(reports: readonly Report[]): Query {
       ${notifications.map((notification) => JSON.stringify(saidBy(notification)))}::jsonb[],
       ${notifications.map(({ effect }) => linkOf(effect))}::text[]
     ) with ordinality as r (email_id, project_id, source, key, message_id, at, late, event_id, reason, said, link, place)`;
+}
+
+/** Ends the subscription of the recipient, where the report ends it, of a mail whose row is no longer kept. */
+export async function leaveByReport(
+  db: Database,
+  { emailId, projectId }: MailKey,
+  { effect, recipient }: Notification,
+): Promise<void> {
+  if (!flipsContact(effect)) return;
+  const contact = await db.session().em.findOne(Contact, { projectId, email: recipient }, { fields: ['id'] });
+  const reason = reasonOf(effect);
+  const left = { subscribed: false, ...(reason !== null && { flipData: { reason } }) };
+  if (contact !== null)
+    await writeContacts(db, projectId, [{ id: contact.id, ...left }], writingAs(db, 'report', emailId));
 }
 
 /** SQL of the end of a subscription, of the contact of the row `m`. Its event's ID is made here, before that of the report's own event, which follows it. */

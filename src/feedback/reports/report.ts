@@ -4,7 +4,7 @@ import type { ErasedAddresses } from '../../contacts/erased.ts';
 import { upsertContactRow, writingAs } from '../../contacts/write.ts';
 import type { Notification, ReceivedMail } from '../../domains/providers/mailer.ts';
 import { Domain } from '../../domains/queries.ts';
-import { newId } from '../../lib/ids.ts';
+import { instantOf, newId } from '../../lib/ids.ts';
 import { measureReport } from '../../lib/telemetry.ts';
 import { type Clock, pause } from '../../lib/time.ts';
 import { domainOf, normalizeEmail, parseSender } from '../../lib/validation/email-address.ts';
@@ -12,9 +12,10 @@ import { field } from '../../lib/validation/fields.ts';
 import { acceptingMail } from '../../mail/ledger/accept.ts';
 import { isSimulated, receiptKey } from '../../mail/ledger/queries.ts';
 import { systemProjectId } from '../../mail/providers/journal.ts';
+import { removedBefore } from '../../store/columns.ts';
 import { recordingEvents } from '../../store/record-events.ts';
 import { type Database, sql } from '../../store/sql.ts';
-import { applyNotification, findByMessageId, type Notified } from './notify.ts';
+import { applyNotification, findByMessageId, leaveByReport, type MailKey, type Notified } from './notify.ts';
 
 /** The body of every answer to a webhook, of refusals too. */
 export const webhookReplySchema = v.object({
@@ -74,6 +75,7 @@ export async function takeReport(
   if (outcome === 'duplicate') return { status: 200, body: { success: true, duplicate: true } };
   if (outcome === 'forgotten')
     return { status: 200, body: { success: true, message: 'Ignored: the recipient was erased' } };
+  if (outcome === 'removed') return { status: 200, body: { success: true, message: 'The mail is no longer kept' } };
   const { messageId, at } = notification;
   if (deps.clock().getTime() - Date.parse(at) <= dayMs)
     return { status: 503, body: { success: false, message: 'The mail is not known yet' } };
@@ -87,8 +89,21 @@ function doesHarm({ effect }: Notification): boolean {
 
 /** The outcome of a report, and the project whose mail it was about. */
 interface Applied {
-  outcome: Notified;
+  outcome: Notified | 'removed';
   projectId: string | null;
+}
+
+const unknown: Applied = { outcome: 'unknown', projectId: null };
+
+async function isRemoved(db: Database, emailId: string): Promise<boolean> {
+  const before = await removedBefore(db, 'mail');
+  return before !== null && instantOf(emailId) < before;
+}
+
+// Who complains about mail that is no longer kept gets no more either.
+async function ofRemoved(db: Database, mail: MailKey, notification: Notification): Promise<Applied> {
+  await leaveByReport(db, mail, notification);
+  return { outcome: 'removed', projectId: mail.projectId };
 }
 
 // A report can overtake the record of its own hand-over by some milliseconds. Waiting keeps `email.sent` first and lets the
@@ -96,7 +111,7 @@ interface Applied {
 async function apply(deps: NotificationDeps, source: string, notification: Notification): Promise<Applied> {
   const { recipient, messageId } = notification;
   const mail = await mailOf(deps, notification);
-  if (mail === null) return { outcome: 'unknown', projectId: null };
+  if (mail === null) return unknown;
   const deadline = performance.now() + (deps.patienceMs ?? 1500);
   let outcome = await applyNotification(deps.db, source, mail, notification, false);
   for (let wait = 20; outcome === 'unsettled'; wait = Math.min(wait * 2, 250)) {
@@ -107,7 +122,8 @@ async function apply(deps: NotificationDeps, source: string, notification: Notif
   if (outcome !== 'unknown' || messageId === null) return { outcome, projectId: mail.projectId };
   // Ids that name no mail of ours may have been set by another system on the same account.
   const other = await findByMessageId(deps.db, recipient, messageId);
-  if (other === null) return { outcome: 'unknown', projectId: null };
+  if (other === null)
+    return (await isRemoved(deps.db, mail.emailId)) ? ofRemoved(deps.db, mail, notification) : unknown;
   outcome = await applyNotification(deps.db, source, other, notification, true);
   return { outcome, projectId: other.projectId };
 }

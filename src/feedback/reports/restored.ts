@@ -4,7 +4,7 @@ import { restoreHold } from '../../mail/engine/breaker.ts';
 import type { EngineLog } from '../../mail/engine/port.ts';
 import { settleMail, type Verdict } from '../../mail/ledger/settle.ts';
 import { systemProjectId } from '../../mail/providers/journal.ts';
-import { isoText } from '../../store/columns.ts';
+import { isoText, removeSome } from '../../store/columns.ts';
 import { type Database, raw, sql } from '../../store/sql.ts';
 
 /** What the comparison with the provider is made with. Times are milliseconds. */
@@ -248,4 +248,11 @@ export function restoreReports(db: Database): Promise<RestoreReport[]> {
           select outcome, count(*) as mails from restored_mail m where m.restored_to = r.restored_to group by outcome) counted) as outcomes,
       ${named('UNKNOWN')} as unknown, ${named('LOST')} as lost
     from restores r order by held_at desc`);
+}
+
+/** Removes what became of mail after a restore, 400 days after all of it was known. The row of the restore stays: without it mail is held again. */
+export function removeOldRestored(db: Database, limit: number): Promise<number> {
+  const old = raw(`outcome not in ('FOUND', 'UNKNOWN') and restored_to in (
+    select restored_to from restores where phase = 'FINISHED' and finished_at < now() - interval '400 days')`);
+  return removeSome(db, 'restored_mail', old, limit);
 }

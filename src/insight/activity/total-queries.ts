@@ -1,4 +1,5 @@
-import type { SqlSpan } from '../../lib/time.ts';
+import { hourMs, type SqlSpan } from '../../lib/time.ts';
+import { countedSpan } from '../../store/columns.ts';
 import { type Database, sql } from '../../store/sql.ts';
 import { type ActivityType, sources } from './types.ts';
 
@@ -15,9 +16,10 @@ const countedKinds = (types: ReadonlySet<ActivityType>) =>
 export async function totalOf(
   db: Database,
   projectId: string,
-  { from, first, last, until }: SqlSpan,
+  span: SqlSpan,
   types: ReadonlySet<ActivityType>,
 ): Promise<number> {
+  const { from, first, last, until } = await countedSpan(db, 'events', span, hourMs);
   const has = (type: ActivityType) => types.has(type);
   const kinds = countedKinds(types);
   // Events that are not counted yet are the end of one index. The upper bound tells the planner that it is little; otherwise it would combine

@@ -1,5 +1,5 @@
 import { usageMoved } from '../../billing/daily-queries.ts';
-import { Campaign, CampaignSend } from '../../campaigns/entity.ts';
+import { Campaign, CampaignLedgerSum, CampaignSend } from '../../campaigns/entity.ts';
 import { ledgerHash } from '../../campaigns/results/recipients-queries.ts';
 import { Contact } from '../../contacts/entity.ts';
 import { finishedStatuses } from '../../lib/campaign-status.ts';
@@ -40,6 +40,8 @@ export async function hashOfLedger(db: Database, ledger: ChangedLedger): Promise
   const { em } = db.session();
   const campaign = await em.findOne(Campaign, { id: campaignId, sendSeq }, { fields: ['status'] });
   if (campaign === null || !finishedStatuses.has(campaign.status)) return null;
+  // Of a part of a ledger nobody has a hash.
+  if ((await em.count(CampaignLedgerSum, { campaignId, sendSeq })) > 0) return null;
   return (await em.count(CampaignSend, { campaignId, sendSeq, closed: true })) > 0 ? ledgerHash(db, ledger) : null;
 }
 

@@ -1,7 +1,9 @@
 import { needsSubscription } from '../../campaigns/audience/audience.ts';
+import { CampaignLedgerSum } from '../../campaigns/entity.ts';
 import type { EarlierRecipients } from '../../campaigns/schema.ts';
 import { CampaignStatus, editableStatuses } from '../../lib/campaign-status.ts';
 import { AppError } from '../../lib/errors.ts';
+import { removedBefore } from '../../store/columns.ts';
 import type { Database } from '../../store/sql.ts';
 import { traceCondition } from './condition.ts';
 import { campaignSource, explainMail, fix, unsubscribedBefore } from './mail.ts';
@@ -15,7 +17,7 @@ import {
   memberSince,
   missedReview,
 } from './queries.ts';
-import { type Decision, evaluated, type Finding, finding, onDate, recorded } from './schema.ts';
+import { type Decision, evaluated, type Finding, finding, notKept, onDate, recorded } from './schema.ts';
 
 /** Why a contact got a campaign, gets it, or does not. The ledger says what happened, the audience's rules say why. */
 export async function explainCampaign(
@@ -37,6 +39,11 @@ export async function explainCampaign(
     const inside = recorded('audience.frozen', 'pass', chosen, { at: mail.createdAt, source });
     const found = await explainMail(db, projectId, mail);
     return { ...found, decisions: [begun, inside, ...found.decisions] };
+  }
+  if (campaign.isPartlyKept) {
+    const sentence = 'The campaign is so old that what happened to each of its recipients is no longer kept.';
+    const cut = recorded('audience.not_kept', 'info', sentence, { at: sentAt, source });
+    return finding('cannot_tell', [begun, cut], sentence);
   }
   return withoutRow();
 
@@ -68,6 +75,8 @@ export async function explainCampaign(
     decisions.push(...(await audienceDecisions(db, projectId, then, campaign, sentAt ?? '')));
     decisions.push(...(await reviewDecisions(db, campaign, contact.id)));
     const isLeftOut = decisions.some(({ outcome }) => outcome === 'stop');
+    const cut = decisions.find(({ check }) => check === 'audience.not_kept');
+    if (cut !== undefined && !isLeftOut) return finding('cannot_tell', decisions, cut.sentence);
     if (!campaign.expanded && status === CampaignStatus.SENDING) {
       if (isLeftOut) return finding('will_not', decisions);
       const sentence = 'Its audience is still being frozen, and the contact matches it.';
@@ -139,6 +148,9 @@ async function chosenBy(
   if (resendOf !== null) {
     const earlier = { campaignId: resendOf, sendSeq: resendSeq, contactId: contact.id };
     const first = await findMail(db, projectId, earlier);
+    const before = first === null ? await removedBefore(db, 'mail') : null;
+    if (before !== null && (await db.session().em.count(CampaignLedgerSum, { campaignId: resendOf })) > 0)
+      return [notKept('audience.not_kept', 'Mail of the earlier campaign', before)];
     if (correction !== null) return [gotEarlier(first, correction, resendOf, at)];
     const sentence = 'This campaign goes to contacts that an earlier one missed, and this contact was not among them.';
     const missed = first !== null && first.verdict !== 'handed_over';

@@ -1,11 +1,13 @@
 import type * as v from 'valibot';
 import { type ConditionShape, conditionQuery, foundQuery } from '../../contacts/conditions.ts';
 import type { Condition, ConditionFilter } from '../../lib/conditions/condition.ts';
+import type { SegmentMap } from '../../lib/conditions/segments.ts';
 import { valueAtPath } from '../../lib/contact-data.ts';
 import { storedDefinition } from '../../segments/definition.ts';
+import { removedBefore } from '../../store/columns.ts';
 import { type Database, join, type Query, raw, sql } from '../../store/sql.ts';
 import type { ContactFacts } from './queries.ts';
-import { type Decision, evaluated, onDate } from './schema.ts';
+import { type Decision, evaluated, notKept, onDate } from './schema.ts';
 
 type Tree = v.InferOutput<typeof ConditionShape>;
 type Written = Tree['groups'][number]['filters'][number];
@@ -60,9 +62,13 @@ export async function traceCondition(
   const held = new Map(leaves.map((leaf, place) => [leaf, row?.held[place] ?? false]));
   const outcomes = new Map<Leaf, Decision['outcome']>();
   blame(root, true);
+  const unknown = await noLongerKnown(db, contact, options, leaves, (leaf) => ({
+    holds: held.get(leaf) ?? false,
+    actual: actual(leaf),
+  }));
   return {
     holds: holds(root),
-    decisions: leaves.map((leaf) => leafDecision(leaf, outcomes.get(leaf) ?? 'info', actual(leaf))),
+    decisions: leaves.map((leaf) => unknown(leaf) ?? leafDecision(leaf, outcomes.get(leaf) ?? 'info', actual(leaf))),
   };
 
   function actual(leaf: Leaf): unknown {
@@ -103,6 +109,46 @@ export async function traceCondition(
       },
     );
   }
+}
+
+// Of each contact retention keeps the last event of a name, and the last mail of a kind. So what is not found as of an instant may have been
+// removed where there is a later one; what is narrowed to some of them, or counted, may be more than is found. Who looks at a time from which
+// all is kept knows.
+async function noLongerKnown(
+  db: Database,
+  contact: ContactFacts,
+  options: { projectId: string; now: Date; segments: SegmentMap; reach: 'one' },
+  leaves: readonly Leaf[],
+  resultOf: (leaf: Leaf) => { holds: boolean; actual: unknown },
+): Promise<(leaf: Leaf) => Decision | null> {
+  const asked = leaves.flatMap((leaf) => {
+    const { filter } = leaf;
+    if (filter.kind !== 'event' && filter.kind !== 'activity') return [];
+    const { where, times, of, link } = narrowingOf(leaf.written);
+    const isNarrow = [where, times, of, link].some(Boolean);
+    const isProven = resultOf(leaf).holds && !filter.test.operator.startsWith('not') && !times?.atMost;
+    return (isNarrow && !isProven) || (!isNarrow && resultOf(leaf).actual === null) ? [{ leaf, filter, isNarrow }] : [];
+  });
+  if (asked.length === 0) return () => null;
+  const before = { events: await removedBefore(db, 'events'), mail: await removedBefore(db, 'mail') };
+  if (before.events === null && before.mail === null) return () => null;
+  const ever = asked.map(({ filter }) => foundQuery(filter, { ...options, asOf: undefined }));
+  const later = await db.row<{ found: (Found | null)[] }>(
+    sql`select jsonb_build_array(${join(ever, ', ')}) as found from contacts c where c.id = ${contact.id} and c.project_id = ${options.projectId}`,
+  );
+  const decisions = asked.map(({ leaf, filter, isNarrow }, place) => {
+    const kind = filter.kind === 'event' || filter.link !== undefined ? 'events' : 'mail';
+    const end = before[kind];
+    const { test } = filter;
+    const isWindow = test.operator === 'triggeredWithin' || test.operator === 'notTriggeredWithin';
+    const since = isWindow ? options.now.getTime() - test.milliseconds : 0;
+    if (end === null || since >= end.getTime()) return null;
+    if (!isNarrow && (later?.found[place]?.last ?? null) === null) return null;
+    const what = `${filterWords(leaf.written)}: not known. ${kind === 'events' ? 'Events' : 'Mail'}`;
+    return [leaf, notKept('audience.not_kept', what, end)] as const;
+  });
+  const unknown = new Map(decisions.filter((decision) => decision !== null));
+  return (leaf) => unknown.get(leaf) ?? null;
 }
 
 function formerContact({ id, email, subscribed, data, updatedAt }: ContactFacts): Query {

@@ -79,6 +79,8 @@ export interface CampaignFacts {
   cancelledAt: string | null;
   /** Whether everybody in its audience has a row in the ledger. */
   expanded: boolean;
+  /** Whether rows of its ledger are no longer kept because of their age. */
+  isPartlyKept: boolean;
 }
 
 /** A campaign of the project, or null. */
@@ -89,7 +91,8 @@ export function findCampaign(db: Database, projectId: string, id: string): Promi
         jsonb_build_object('id', s.id, 'name', s.name, 'type', s.type, 'condition', s.condition) end as segment,
       c.resend_of as "resendOf", c.resend_seq as "resendSeq", c.correction, c.send_seq as "sendSeq",
       ${iso('c.scheduled_for')} as "scheduledFor", ${iso('c.sent_at')} as "sentAt", ${iso('c.cancelled_at')} as "cancelledAt",
-      coalesce(n.expanded, false) as expanded
+      coalesce(n.expanded, false) as expanded,
+      exists (select from campaign_ledger_sums l where l.campaign_id = c.id and l.send_seq = c.send_seq) as "isPartlyKept"
     from campaigns c left join campaign_sends n on n.campaign_id = c.id and n.send_seq = c.send_seq
       left join segments s on s.id = c.segment_id and s.project_id = c.project_id
     where c.project_id = ${projectId} and c.id = ${id}`);

@@ -49,6 +49,11 @@ export function onDate(at: string): string {
   return `${instants.format(new Date(at)).replaceAll('\u202f', ' ')} UTC`;
 }
 
+/** That something is not known any more; `what` is the beginning of a sentence. */
+export function notKept(check: string, what: string, before: Date): Decision {
+  return recorded(check, 'info', `${what} from before ${onDate(before.toISOString())} may no longer be kept.`);
+}
+
 const Sentence = v.string();
 
 /** The subject of an explanation. */

@@ -3,11 +3,12 @@ import { takeAttempt } from '../../accounts/queries.ts';
 import { suppressionOf } from '../../contacts/suppressions/matching.ts';
 import { enabledRules } from '../../contacts/suppressions/rules.ts';
 import { notFound } from '../../lib/errors.ts';
+import { removedBefore } from '../../store/columns.ts';
 import type { Database } from '../../store/sql.ts';
 import { explainCampaign } from './campaign.ts';
 import { explainMail } from './mail.ts';
 import { type ContactFacts, contactFacts, findCampaign, findMail } from './queries.ts';
-import { ExplainRequest, type Explanation, evaluated, type Finding, finding } from './schema.ts';
+import { ExplainRequest, type Explanation, evaluated, type Finding, finding, notKept } from './schema.ts';
 import { explainWorkflow } from './workflow.ts';
 
 const mostPerMinute = 60;
@@ -95,7 +96,10 @@ async function explainAny(db: Database, projectId: string, contact: ContactFacts
   const latest = await findMail(db, projectId, { contactId: contact.id, until: at });
   if (latest === null) {
     const only = contact.subscribed ? '' : ' It is not subscribed: only transactional email reaches it.';
-    const sentence = `No email to this contact has been accepted yet.${only}`;
+    const before = await removedBefore(db, 'mail');
+    const isGone = before !== null && contact.createdAt < before.toISOString();
+    if (isGone) decisions.push(notKept('mail.not_kept', 'Mail', before));
+    const sentence = `${isGone ? 'No email to this contact is kept.' : 'No email to this contact has been accepted yet.'}${only}`;
     return finding(rule === null ? 'will' : 'will_not', decisions, sentence);
   }
   const found = await explainMail(db, projectId, latest);

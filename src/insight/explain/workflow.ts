@@ -1,11 +1,12 @@
 import { notFound } from '../../lib/errors.ts';
 import { activeStatuses } from '../../lib/run-status.ts';
 import { editDistance } from '../../lib/text.ts';
+import { removedBefore } from '../../store/columns.ts';
 import type { Database } from '../../store/sql.ts';
 import { conditionDecisions } from './campaign.ts';
 import { explainMail } from './mail.ts';
 import { type ContactFacts, findMail, memberSince } from './queries.ts';
-import { type Decision, evaluated, type Finding, finding, onDate, recorded } from './schema.ts';
+import { type Decision, evaluated, type Finding, finding, notKept, onDate, recorded } from './schema.ts';
 import {
   findSteps,
   findWorkflow,
@@ -39,22 +40,23 @@ export async function explainWorkflow(
       }),
     );
   if (run !== null) return inside(db, projectId, workflow, run, decisions);
-  if (eventName !== null && event === null)
-    decisions.push(await missingEvent(db, projectId, contact, eventName), enabledNow(contact, workflow));
-  else if (event !== null) return refused(db, contact, workflow, event, decisions);
+  if (eventName !== null && event === null) {
+    const names = await recentEventNames(db, projectId, contact.id);
+    // Retention keeps the last event of a name, which came later.
+    const before = names.includes(eventName) ? await removedBefore(db, 'events') : null;
+    if (before !== null) {
+      const cut = notKept('workflow.not_kept', 'Events', before);
+      return finding('cannot_tell', [cut], cut.sentence);
+    }
+    decisions.push(missingEvent(names, eventName), enabledNow(contact, workflow));
+  } else if (event !== null) return refused(db, contact, workflow, event, decisions);
   else decisions.push(...(await notStarted(db, projectId, contact, workflow)));
   const isStopped = decisions.some(({ outcome }) => outcome === 'stop');
   const sentence = isStopped ? undefined : 'The workflow has not been started for this contact.';
   return finding('did_not', decisions, sentence, { fixes: workflow.enabled ? [] : [enableFix(workflow)] });
 }
 
-async function missingEvent(
-  db: Database,
-  projectId: string,
-  contact: ContactFacts,
-  eventName: string,
-): Promise<Decision> {
-  const names = await recentEventNames(db, projectId, contact.id);
+function missingEvent(names: readonly string[], eventName: string): Decision {
   const near = names
     .map((name) => ({ name, distance: editDistance(eventName.toLowerCase(), name.toLowerCase(), eventName.length) }))
     .toSorted((one, other) => one.distance - other.distance)
@@ -189,6 +191,9 @@ async function inside(
     if (step.completedAt === null) open = step;
     if (step.type !== 'SEND_EMAIL' || step.status !== 'COMPLETED') continue;
     const mail = await findMail(db, projectId, { stepRunId: step.id });
+    const before = mail === null ? await removedBefore(db, 'mail') : null;
+    if (before !== null && step.startedAt < before.toISOString())
+      decisions.push(notKept('mail.not_kept', `The email of step "${step.name}" is gone: mail`, before));
     if (mail === null) continue;
     mailed = await explainMail(db, projectId, mail);
     decisions.push(...mailed.decisions);
@@ -207,6 +212,8 @@ async function inside(
     decisions.push(recorded('workflow.ended', 'stop', sentence, { at: run.completedAt, source }));
     return finding('did_not', decisions);
   }
+  const gone = decisions.findLast(({ check }) => check === 'mail.not_kept');
+  if (gone !== undefined) return finding('cannot_tell', decisions, gone.sentence);
   const sentence = 'The contact went through the workflow by a path without an email.';
   decisions.push(recorded('workflow.ended', 'info', sentence, { at: run.completedAt, actual: run.exitReason, source }));
   return finding('did_not', decisions, sentence);

@@ -485,6 +485,16 @@ export const settings = {
       90,
       'How long the rendered bodies of mail are kept; everything else about a mail stays.',
     ),
+    EMAIL_RETENTION_DAYS: optional(
+      integer(31, 36_500),
+      'How long mail is kept, by whole days in UTC; sums stay, and of each contact the last mail of each kind. Not below `CONTACT_HISTORY_DAYS`.',
+      'for ever',
+    ),
+    EVENT_RETENTION_DAYS: optional(
+      integer(31, 36_500),
+      'How long events are kept, by whole days in UTC; counts stay, of each contact the last event of each name, and changes of subscriptions. Not below `CONTACT_HISTORY_DAYS`.',
+      'for ever',
+    ),
     CONTACT_HISTORY_DAYS: setting(
       integer(1, 3650),
       90,

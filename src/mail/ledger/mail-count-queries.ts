@@ -1,5 +1,6 @@
 import { firstIdAt, greatestId, leastId } from '../../lib/ids.ts';
-import type { SqlSpan } from '../../lib/time.ts';
+import { hourMs, type SqlSpan } from '../../lib/time.ts';
+import { countedSpan } from '../../store/columns.ts';
 import { type Database, type Query, raw, sql } from '../../store/sql.ts';
 import { countsOf, mailCountColumns } from './counting.ts';
 
@@ -85,7 +86,7 @@ function timeOf(instant: string): number {
 
 /** Mail that was created within a span of hours: whole hours from the counts, the ends from the ledger. */
 export async function mailCounts(db: Database, projectId: string, span: SqlSpan): Promise<MailCounts> {
-  const { from, first, last, until } = span;
+  const { from, first, last, until } = await countedSpan(db, 'mail', span, hourMs);
   const firstEnd = timeOf(first) < timeOf(until) ? first : until;
   const lastStart = timeOf(last) > timeOf(first) ? last : first;
   const row = await db.row<MailCounts>(sql`

@@ -72,6 +72,7 @@ function AuditFigures({ result }: { result: AuditReport }) {
             ['Unconfirmed', result.unknown],
             ['Pending', result.pending],
             ['Deleted', result.removed],
+            ...(result.notKept === undefined ? [] : ([['No longer listed', result.notKept]] as const)),
           ] as const
         ).map(([name, value]) => (
           <Figure key={name} name={name} value={count(value)} />

@@ -671,10 +671,12 @@ class CampaignAudit(TypedDict):
     """Number of recipients whose email has not been sent yet."""
     removed: int
     """Number of rows removed because the contact was deleted after the send; 0 while it is under way."""
+    notKept: NotRequired[int]
+    """Number of recipients whose rows are no longer kept because of their age: they are in the numbers above, and in no list. Absent while all are kept."""
     addsUp: bool
     """Whether the send has ended, every row has a final verdict, and the rows match the campaign’s counters."""
     hash: Optional[str]
-    """SHA-256, in hex, of the file that `GET /campaigns/{id}/recipients?format=csv` returns; null until the send has ended."""
+    """SHA-256, in hex, of the file that `GET /campaigns/{id}/recipients?format=csv` returns; null until the send has ended, and once rows are no longer kept."""
     hashFormat: int
     """Columns of the hashed file: `2` ends with `version`, `1` does not have that column."""
     reasons: List[CampaignAuditReasonsItem]
