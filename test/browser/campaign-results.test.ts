@@ -80,6 +80,15 @@ test('mail that waits for the provider is on hold: on the campaign, in the list,
   }
 });
 
+/** Whether a canvas is drawn on up to its right edge, where a label would be cut off. */
+function edgeOfDrawing(canvas: Element): 'empty' | 'drawn on' | 'free' {
+  const { width, height } = canvas as HTMLCanvasElement;
+  const pixels = (canvas as HTMLCanvasElement).getContext('2d');
+  const isDrawn = (x: number) => pixels?.getImageData(x, 0, width - x, height).data.some((part) => part !== 0);
+  if (!isDrawn(0)) return 'empty';
+  return isDrawn(width - 3) ? 'drawn on' : 'free';
+}
+
 test('a campaign that was sent shows its hours, the clicks on its email, and the campaigns before it', () =>
   inDashboard(desktop, async (page) => {
     await open(page, 'campaigns');
@@ -89,6 +98,7 @@ test('a campaign that was sent shows its hours, the clicks on its email, and the
     await page.getByRole('link', { name: 'Autumn count' }).click();
 
     await page.locator('.chart canvas').waitFor();
+    await expect.poll(() => page.locator('.chart canvas').evaluate(edgeOfDrawing)).toBe('free');
     await page.getByText('View as table').focus();
     await page.keyboard.press('Enter');
     const hours = page.getByRole('region', { name: 'Results by hour' });

@@ -50,16 +50,13 @@ export function Chart({
     if (element === null) return undefined;
     const style = getComputedStyle(element);
     const color = (name: string) => style.getPropertyValue(name).trim() || style.color;
-    const axis = {
-      font: `12px ${style.fontFamily}`,
-      stroke: style.color,
-      grid: { stroke: color('--grid'), width: 1 },
-      ticks: { show: false },
-    };
+    const axis = axisOf(style, color('--grid'));
     const plot = new Plot(
       {
         width: element.clientWidth,
         height,
+        // The last label is centered on the end of the axis, so half of it needs room beyond.
+        padding: [null, space / 2, null, null],
         series: [
           { value: (_plot, at) => (at === null ? '' : moments[unit].format(at * 1000)) },
           ...series.map(({ label, color: name }) => ({
@@ -109,4 +106,8 @@ export function Chart({
     };
   }, [instants, unit, series, bars, height]);
   return <div ref={place} className="chart w-full overflow-hidden text-muted" aria-hidden />;
+}
+
+function axisOf({ fontFamily, color }: CSSStyleDeclaration, grid: string) {
+  return { font: `12px ${fontFamily}`, stroke: color, grid: { stroke: grid, width: 1 }, ticks: { show: false } };
 }
