@@ -390,6 +390,13 @@ test('sixty steps are readable: Arrange makes columns, fit stops at legible text
       );
     };
     await expect.poll(() => isInSight('Trigger')).toBe(true);
+    // Below the buttons above it, one of which ends at the trigger's left.
+    const below = await boxOf(page, '.step-search');
+    const isCovered = async () => {
+      const trigger = await stepOn(page, 'Trigger').boundingBox();
+      return trigger === null || (trigger.y < below.y + below.height && trigger.x < below.x + below.width);
+    };
+    await expect.poll(isCovered).toBe(false);
 
     await press(page, 'Outline');
     const outline = page.getByRole('navigation', { name: 'Outline' });

@@ -62,7 +62,9 @@ export interface CanvasEdits {
 
 // Below the graph, so that it never lies on a step.
 const miniSize = { width: 120, height: 72 };
-const fitted = { minZoom: legibleZoom, maxZoom: 1, padding: 0.05 };
+// Above the graph is room for the buttons that find a step, which would cover its corner.
+const fitted = { minZoom: legibleZoom, maxZoom: 1, padding: { x: 0.05, top: '44px', bottom: '8px' } } as const;
+const heightBeside = 52;
 const nodeTypes: NodeTypes = { step: StepNode };
 const edgeTypes: EdgeTypes = { path: PathEdge };
 
@@ -283,8 +285,8 @@ function ChosenInSight({ id }: { id: string | null }) {
   return null;
 }
 
-// Height of page header, toolbar and footer, and width of menu and side panel where the window has room for them, in pixels.
-const besideCanvas = { height: 330, width: 640 };
+// Height of page header, toolbar, footer and buttons above the graph, and width of menu and side panel where the window has room for them, in pixels.
+const besideCanvas = { height: 330 + heightBeside, width: 640 };
 const wideWindow = 960;
 
 /** The steps that can be read at first; all of a small graph. */
@@ -303,7 +305,7 @@ function FitControls({ steps, arranged }: { steps: readonly ShownStep[]; arrange
   const flow = useReactFlow();
   const width = useStore((state) => state.width);
   const height = useStore((state) => state.height);
-  const shown = stepsInSight(placesOf(steps), { width, height });
+  const shown = stepsInSight(placesOf(steps), { width, height: height - heightBeside });
   const done = useRef(arranged);
   useEffect(() => {
     if (done.current === arranged) return;
