@@ -221,8 +221,16 @@ test('an edit is tried with a contact before it is saved, by keyboard, and nothi
     await dialog.getByLabel('Event data').fill('[1]');
     await dialog.getByRole('button', { name: 'Run test' }).click();
     await dialog.getByText('Enter a JSON object.').waitFor();
-    await page.keyboard.press('Escape');
+
+    // On the canvas until the graph is another, or nobody wants to see it any more.
+    await dialog.getByRole('button', { name: 'Show on canvas' }).press('Enter');
     await dialog.waitFor({ state: 'detached' });
+    await stepOn(page, 'Done').getByText('3. Would run').waitFor();
+    await expect.poll(() => page.locator('.react-flow__edge.taken').count()).toBe(2);
+    expect(await accessibilityProblems(page)).toEqual([]);
+    await page.getByRole('button', { name: 'Hide test' }).click();
+    await stepOn(page, 'Done').getByText('3. Would run').waitFor({ state: 'detached' });
+    expect(await page.locator('.react-flow__edge.taken').count()).toBe(0);
   });
   expect((await own.done('GET', `/contacts/${contact}`)).data).toEqual({ plan: 'trial' });
   expect((await own.done('GET', `/workflows/${id}/executions`)).total).toBe(0);

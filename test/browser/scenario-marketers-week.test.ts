@@ -309,8 +309,10 @@ test('Friday noon: a workflow is designed, tested with a contact, enabled, and a
     await dialog.getByRole('button', { name: 'Run test' }).click();
     const result = dialog.getByRole('region', { name: 'Test result' });
     await result.getByText('Thank them').waitFor();
-    await page.keyboard.press('Escape');
+    await dialog.getByRole('button', { name: 'Show on canvas' }).click();
     await dialog.waitFor({ state: 'detached' });
+    await page.getByText(/^\d\. Would run: yes$/).waitFor();
+    await expect.poll(() => page.locator('.react-flow__edge.taken').count()).toBe(3);
     expect(await lettersTo('okke@wattenmeer.test')).toHaveLength(2);
 
     await press(page, 'Enable After a count');

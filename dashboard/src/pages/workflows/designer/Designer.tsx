@@ -19,7 +19,7 @@ import { editsOf } from './designer-edits.ts';
 import { EditState } from './EditState.tsx';
 import { type Editing, useEditing } from './editing.ts';
 import { SidePanel } from './SidePanel.tsx';
-import { shownSteps, shownWays } from './shown.ts';
+import { type ShownTest, shownSteps, shownWays } from './shown.ts';
 import { DesignerToolbar } from './Toolbar.tsx';
 
 /** The graph of an automation, drawn and edited. An edit is of this browser alone until it is published as a whole. */
@@ -35,7 +35,7 @@ export function Designer({ workflow }: { workflow: Workflow }) {
   // An edit kept by the browser is there when the page is opened again.
   const unsaved = useUnsaved(!editing.isKept);
   const edits = editsOf(editing, selection, select, () => setDialog('step'));
-  const { steps, ways } = useShown(workflow, editing, issues, people.data);
+  const { drawing, hideTest, setTest } = useShown(workflow, editing, issues, people.data);
   return (
     <Page
       title={workflow.name}
@@ -70,13 +70,12 @@ export function Designer({ workflow }: { workflow: Workflow }) {
         />
         <Canvas
           label={`Graph of ${workflow.name}`}
-          steps={steps}
-          ways={ways}
+          {...drawing}
           selection={selection}
           onSelect={select}
           edits={edits}
           arranged={arranged}
-          foot={<FiguresPeriod days={days} onChange={setDays} />}
+          foot={hideTest ?? <FiguresPeriod days={days} onChange={setDays} />}
         />
         {isPanelOpen ? (
           <SidePanel
@@ -86,7 +85,7 @@ export function Designer({ workflow }: { workflow: Workflow }) {
             issues={issues}
             publishes={publishes}
             edits={edits}
-            ways={ways}
+            ways={drawing.ways}
             onDeleteStep={() => setDialog('step')}
             onPeople={() => setDialog('people')}
           />
@@ -97,6 +96,7 @@ export function Designer({ workflow }: { workflow: Workflow }) {
         workflow={workflow}
         editing={editing}
         step={selection?.kind === 'step' ? editing.graph.steps.find(({ id }) => id === selection.id) : undefined}
+        onShowTest={setTest}
         onClose={() => setDialog(null)}
       />
       {unsaved}
@@ -158,19 +158,27 @@ function useSaving(editing: Editing, publishes: boolean, onPublish: () => void) 
   return { save, isSaving, isTried, refused, setRefused };
 }
 
-/** The graph as it is drawn: with its problems, and how many contacts are where. */
+/** The graph as it is drawn: with its problems, how many contacts are where, and the path of a test until it is hidden or the graph changes. */
 function useShown(
   workflow: Workflow,
   { graph, conflicts, settings }: Editing,
   issues: readonly Issue[],
   people: People | undefined,
 ) {
+  const [test, setTest] = useState<ShownTest | null>(null);
+  const isTest = test?.graph === graph;
   const steps = useMemo(
     () => shownSteps(workflow, { graph, conflicts, settings }, issues, people),
     [workflow, graph, conflicts, settings, issues, people],
   );
   const ways = useMemo(() => shownWays(graph.steps, graph.transitions, people), [graph, people]);
-  return { steps, ways };
+  const drawing = useMemo(() => (isTest ? test.draw({ steps, ways }) : { steps, ways }), [isTest, test, steps, ways]);
+  const hideTest = isTest ? (
+    <Button size="small" onClick={() => setTest(null)}>
+      Hide test
+    </Button>
+  ) : null;
+  return { drawing, hideTest, setTest };
 }
 
 /** Shows problems of the whole graph, or a refusal; `children` show the state of the edit. */

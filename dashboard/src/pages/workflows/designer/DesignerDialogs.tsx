@@ -9,6 +9,7 @@ import { DeleteStep } from '../steps/DeleteStep.tsx';
 import { TestRunDialog } from '../test-run/TestRunDialog.tsx';
 import type { Workflow } from '../workflow.ts';
 import type { Editing } from './editing.ts';
+import type { ShownTest } from './shown.ts';
 
 /** Which dialog is open. */
 export type OpenDialog = 'step' | 'people' | 'workflow' | 'migrate' | 'publish' | 'test' | null;
@@ -18,16 +19,18 @@ export interface DesignerDialogsProps {
   workflow: Workflow;
   editing: Editing;
   step: DraftStep | undefined;
+  onShowTest: (test: ShownTest) => void;
   onClose: () => void;
 }
 
 /** The dialog of the designer that is open. */
-export function DesignerDialogs({ open, workflow, editing, step, onClose }: DesignerDialogsProps) {
+export function DesignerDialogs({ open, workflow, editing, step, onShowTest, onClose }: DesignerDialogsProps) {
   const project = useProjectId();
   const navigate = useNavigate();
   const { id, name, steps } = workflow;
   if (open === 'migrate') return <MigrateDialog workflow={workflow} onClose={onClose} />;
-  if (open === 'test') return <TestRunDialog workflow={id} graph={editing.graph} onClose={onClose} />;
+  if (open === 'test')
+    return <TestRunDialog workflow={id} graph={editing.graph} onShow={onShowTest} onClose={onClose} />;
   if (open === 'publish') return <PublishDialog workflow={workflow} editing={editing} onClose={onClose} />;
   if (open === 'workflow')
     return (

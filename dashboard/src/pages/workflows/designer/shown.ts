@@ -1,11 +1,23 @@
 import type { ShownWay } from '../canvas/Canvas.tsx';
 import type { ShownStep } from '../canvas/StepNode.tsx';
-import { type DraftStep, isSameStep } from '../graph/draft.ts';
+import { type DraftStep, type Graph, isSameStep } from '../graph/draft.ts';
 import { figuresOf } from '../graph/figures.ts';
 import { wayOf } from '../graph/graph.ts';
 import type { Step, Transition } from '../graph/shapes.ts';
 import type { Issue, People, Workflow } from '../workflow.ts';
 import type { Editing } from './editing.ts';
+
+/** A graph as the canvas shows it. */
+export interface Drawing {
+  steps: ShownStep[];
+  ways: ShownWay[];
+}
+
+/** The path of a test run, which is that of one state of the graph. */
+export interface ShownTest {
+  graph: Graph;
+  draw: (drawing: Drawing) => Drawing;
+}
 
 /** The steps of an edit as the canvas shows them: with who is there, what is wrong, and how they differ from the published ones. */
 export function shownSteps(

@@ -114,8 +114,11 @@ export function drawn(
   return { steps, ways: tracedWays(shownWays(placed, version.transitions), runs) };
 }
 
+/** A step that was reached, with what it did. */
+type Reached = Pick<StepExecution, 'stepId' | 'output'>;
+
 /** The paths with those that were taken; a move from one version to another is a path of its own. */
-function tracedWays(ways: readonly ShownWay[], runs: readonly StepExecution[]): ShownWay[] {
+export function tracedWays(ways: readonly ShownWay[], runs: readonly Reached[]): ShownWay[] {
   const pairs = runs.slice(1).map((run, n) => ({ from: runs[n]?.stepId ?? '', to: run.stepId }));
   const known = ways.map((way) => ({
     ...way,
@@ -139,7 +142,7 @@ function tracedWays(ways: readonly ShownWay[], runs: readonly StepExecution[]): 
 }
 
 // Two branches may lead to one step: only the one that was taken is shown as the path.
-function fits(way: ShownWay, runs: readonly StepExecution[]): boolean {
+function fits(way: ShownWay, runs: readonly Reached[]): boolean {
   const output = runs.findLast(({ stepId }) => stepId === way.fromStepId)?.output ?? {};
   if (way.branch !== null) return output.branch === way.branch;
   return way.waitOutcome === null || output.waitOutcome === way.waitOutcome;
@@ -150,11 +153,12 @@ function traced(shown: ShownStep, runs: readonly StepExecution[], outcomes: Read
   const run = runs[index];
   if (run === undefined) return shown;
   const { name, tone } = outcomes.get(run.id) ?? outcomeOf(run);
-  const { branch, waitOutcome, skipped, statusCode } = run.output ?? {};
+  return { ...shown, trace: traceText(index, name, run.output), tone };
+}
+
+/** The line of a step that was reached: its place in the order, its outcome and what decided the path, as in `3. Completed: yes`. */
+export function traceText(index: number, name: string, output: StepExecution['output']): string {
+  const { branch, waitOutcome, skipped, statusCode } = output ?? {};
   const detail = branch ?? (waitOutcome && String(waitOutcome).toLowerCase()) ?? skipped ?? statusCode;
-  return {
-    ...shown,
-    trace: `${index + 1}. ${name}${detail === undefined ? '' : `: ${String(detail)}`}`,
-    tone,
-  };
+  return `${index + 1}. ${name}${detail === undefined ? '' : `: ${String(detail)}`}`;
 }

@@ -5,9 +5,10 @@ import { Button } from '../../../ui/Button.tsx';
 import { Dialog } from '../../../ui/Dialog.tsx';
 import { SelectField, TextArea } from '../../../ui/Field.tsx';
 import { Problem } from '../../../ui/States.tsx';
+import type { ShownTest } from '../designer/shown.ts';
 import { ContactChoice, jsonOf } from '../executions/ContactChoice.tsx';
 import { bodyOf, type Graph } from '../graph/draft.ts';
-import { type TestRun, TestRunResult } from './TestRunResult.tsx';
+import { type TestRun, TestRunResult, withTestRun } from './TestRunResult.tsx';
 
 type Waits = 'EVENT' | 'TIMEOUT';
 
@@ -15,10 +16,13 @@ type Waits = 'EVENT' | 'TIMEOUT';
 export function TestRunDialog({
   workflow: id,
   graph,
+  onShow,
   onClose,
 }: {
   workflow: string;
   graph: Graph;
+  /** Draws the path of the test on the canvas. */
+  onShow: (test: ShownTest) => void;
   onClose: () => void;
 }) {
   const [contactId, setContactId] = useState('');
@@ -40,6 +44,11 @@ export function TestRunDialog({
     setProblem(data === undefined ? 'Enter a JSON object.' : undefined);
     if (data !== undefined) run.mutate(data);
   };
+  const show = (result: TestRun) => {
+    onShow({ graph, draw: (drawing) => withTestRun(drawing, result) });
+    onClose();
+  };
+  const result = run.data;
   return (
     <Dialog
       wide
@@ -62,9 +71,10 @@ export function TestRunDialog({
           onChange={(event) => setText(event.target.value)}
         />
         {run.error ? <Problem error={run.error} /> : null}
-        {run.data ? <TestRunResult run={run.data} /> : null}
+        {result ? <TestRunResult run={result} /> : null}
         <footer>
           <Button onClick={onClose}>Close</Button>
+          {result ? <Button onClick={() => show(result)}>Show on canvas</Button> : null}
           <Button type="submit" variant="primary" busy={run.isPending} disabled={contactId === ''}>
             Run test
           </Button>

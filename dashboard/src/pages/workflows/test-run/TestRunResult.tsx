@@ -5,6 +5,8 @@ import { Note } from '../../../ui/States.tsx';
 import { Timestamp } from '../../../ui/Timestamp.tsx';
 import { eventText } from '../../../words/events.ts';
 import { StepIcon } from '../canvas/StepIcon.tsx';
+import type { Drawing } from '../designer/shown.ts';
+import { tracedWays, traceText } from '../executions/trace.ts';
 
 /** Shows what would happen to a contact, as returned by the API. */
 export type TestRun = components['schemas']['WorkflowTestRun'];
@@ -16,6 +18,20 @@ const outcomes: Record<TestedStep['outcome'], { name: string; tone?: Tone }> = {
   FAILED: { name: 'Would fail', tone: 'bad' },
   WAITING: { name: 'Would wait', tone: 'info' },
 };
+
+/** The graph with the path of a test run: what each step would do, and the transitions that the contact would take. */
+export function withTestRun({ steps, ways }: Drawing, { steps: reached }: TestRun): Drawing {
+  return {
+    steps: steps.map((shown) => {
+      const index = reached.findLastIndex(({ stepId }) => stepId === shown.step.id);
+      const at = reached[index];
+      if (at === undefined) return shown;
+      const { name, tone } = outcomes[at.outcome];
+      return { ...shown, trace: traceText(index, name, at.output), tone };
+    }),
+    ways: tracedWays(ways, reached),
+  };
+}
 
 /** The steps of a test run with what each would do, and how it ends. */
 export function TestRunResult({ run: { end, reason, endsAt, steps } }: { run: TestRun }) {
