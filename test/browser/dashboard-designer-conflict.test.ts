@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { accessibilityProblems } from '../support/browser.ts';
+import { accessibilityProblems, withheld } from '../support/browser.ts';
 import { type DesignerWorld, designerWorld, press, publish, stepOn, type } from '../support/designer.ts';
 
 let designer: DesignerWorld;
@@ -69,11 +69,13 @@ test('a step that both have changed keeps what one was typing until it is decide
     await expect.poll(() => one.getByLabel('Name', { exact: true }).inputValue()).toBe('What I was typing');
     await expect.poll(() => one.getByRole('button', { name: 'Review and publish' }).isDisabled()).toBe(true);
     expect(await nameOf(id, wait)).toBe('What they saved');
+    // And the other way round: they hear of it after they have typed.
+    const news = await withheld(other, `**/workflows/${id}`);
     await press(one, 'Keep mine');
     await publish(one);
     expect(await nameOf(id, wait)).toBe('What I was typing');
-    // And the other way round.
     await type(other, 'Name', 'Once more theirs');
+    news.arrive();
     await other.getByText('Someone else changed this step too').waitFor();
     await press(other, 'Use theirs');
     await other.getByText('No changes', { exact: true }).waitFor();
