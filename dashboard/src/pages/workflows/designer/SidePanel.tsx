@@ -1,3 +1,4 @@
+import { useState } from 'react';
 import { usePart } from '../../../standby/use-part.ts';
 import { Button } from '../../../ui/Button.tsx';
 import { StepIcon } from '../canvas/StepIcon.tsx';
@@ -5,6 +6,7 @@ import { type Addable, addable, stepNames } from '../graph/graph.ts';
 import type { SelectionProps } from './SelectionPanel.tsx';
 
 const load = () => import('./SelectionPanel.tsx');
+const loadKeys = () => import('./KeyList.tsx');
 
 /** Edits the selection, or offers steps to add where nothing is selected. */
 export function SidePanel({ publishes, ...selected }: Omit<SelectionProps, 'otherwise'> & { publishes: boolean }) {
@@ -20,6 +22,8 @@ export function SidePanel({ publishes, ...selected }: Omit<SelectionProps, 'othe
 
 /** The types of steps, to drag onto the canvas or to press. */
 function Palette({ publishes, onAdd }: { publishes: boolean; onAdd: (type: Addable) => void }) {
+  const [isOpen, setOpen] = useState(false);
+  const keys = usePart(loadKeys, isOpen);
   return (
     <div className="stack">
       <h2>Steps</h2>
@@ -43,34 +47,9 @@ function Palette({ publishes, onAdd }: { publishes: boolean; onAdd: (type: Addab
         Changes stay in this browser until you {publishes ? 'publish' : 'save'} them. Nothing changes for contacts
         before that.
       </p>
-      <details>
+      <details onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
         <summary>Keyboard</summary>
-        <dl className="facts mt-2">
-          <dt>Tab</dt>
-          <dd>Go to a step or path</dd>
-          <dt>Arrow keys</dt>
-          <dd>Go to the next step</dd>
-          <dt>Alt + arrow</dt>
-          <dd>Move the step</dd>
-          <dt>Enter</dt>
-          <dd>Open</dd>
-          <dt>Shift + arrow, Shift + click</dt>
-          <dd>Select more steps</dd>
-          <dt>Ctrl + C, X, V</dt>
-          <dd>Copy, cut, paste</dd>
-          <dt>Ctrl + D</dt>
-          <dd>Duplicate</dd>
-          <dt>Ctrl + A</dt>
-          <dd>Select all steps</dd>
-          <dt>Delete</dt>
-          <dd>Delete</dd>
-          <dt>Escape</dt>
-          <dd>Clear the selection</dd>
-          <dt>/ or Ctrl + F</dt>
-          <dd>Find a step</dd>
-          <dt>Ctrl + Z, Ctrl + Y</dt>
-          <dd>Undo, redo</dd>
-        </dl>
+        {keys ? <keys.KeyList /> : null}
       </details>
     </div>
   );
