@@ -55,6 +55,9 @@ COPY docs/operations ./docs/operations
 COPY docs/operations.md docs/performance.md docs/production.md docs/scaling.md docs/settings.md ./docs/
 COPY --from=build /app/dashboard/dist ./dashboard/dist
 COPY --from=build /app/dist ./dist
+# `--build-arg BUILD_ID=0.3.0` names the release for rolling upgrades of workers (docs/operations/upgrade.md); a setting of the container wins.
+ARG BUILD_ID=
+ENV TEMPORAL_BUILD_ID=${BUILD_ID}
 USER node
 VOLUME /data
 EXPOSE 3000

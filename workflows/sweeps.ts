@@ -4,6 +4,14 @@ import type { DomainActivities, SweepActivities, UsageActivities } from '../acti
 import type { Enrolment } from '../src/automations/enrollment/audience.ts';
 import { scheduledStartTime } from '../temporal/commands.ts';
 
+/**
+ * Options of a workflow that ends within minutes: it stays with the version of the workers that it began on. Its schedule starts the next one, so
+ * that one whose version has no workers any more can be ended. A server refuses this of workers without a version.
+ */
+function pinned(): { versioningBehavior?: 'PINNED' } {
+  return wf.workflowInfo().currentDeploymentVersion?.deploymentName ? { versioningBehavior: 'PINNED' } : {};
+}
+
 /** Milliseconds until work that found its project busy asks again, the `turn`th time in a row. */
 export function pauseOf(turn: number): number {
   return Math.min(15_000, 500 * 2 ** turn);
@@ -98,3 +106,8 @@ export async function enrolScheduled({ automationId }: { automationId: string })
   wf.setCurrentDetails(`${enrolment.enrolled} contacts arrive for ${fireTime}`);
   return enrolment;
 }
+
+wf.setWorkflowOptions(pinned, reconcile);
+wf.setWorkflowOptions(pinned, retention);
+wf.setWorkflowOptions(pinned, domainSweep);
+wf.setWorkflowOptions(pinned, usageSweep);

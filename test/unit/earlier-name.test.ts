@@ -10,7 +10,7 @@ import type { Erasure } from '../../src/insight/erasures/entity.ts';
 import { dependentSecrets } from '../../src/lib/config/secrets.ts';
 import { unseal } from '../../src/lib/seal.ts';
 import { verifyLinkToken } from '../../src/templates/content/links.ts';
-import { encryptingCodec } from '../../temporal/codec.ts';
+import { encryptingCodec } from '../../temporal/connection.ts';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 

@@ -22,6 +22,12 @@ helm.sh/chart: {{ .root.Chart.Name }}-{{ .root.Chart.Version }}
 {{- end -}}
 {{- end }}
 
+{{- define "fernpost.buildId" -}}
+{{- with .Values.image -}}
+{{- if .digest }}{{ trimPrefix "sha256:" .digest | trunc 20 }}{{ else }}{{ .tag | default $.Chart.AppVersion | trunc 100 }}{{ end -}}
+{{- end -}}
+{{- end }}
+
 {{- define "fernpost.podSecurity" -}}
 runAsNonRoot: true
 runAsUser: 1000

@@ -70,6 +70,13 @@ const instant = v.pipe(
   v.check((value) => value.getTime() < Date.now(), 'must not be in the future'),
   v.transform((value) => value.toISOString()),
 );
+const buildId = v.pipe(
+  v.string(),
+  v.regex(
+    /^[A-Za-z0-9][\w.+-]{0,99}$/,
+    'must be up to 100 letters, digits and . _ + -, and begin with a letter or a digit',
+  ),
+);
 const hostAndPort = v.pipe(v.string(), v.regex(/^[^\s:/]+:\d{1,5}$/, 'must be host:port without a scheme'));
 const secret = v.pipe(v.string(), v.minLength(32, 'must have at least 32 characters'));
 const resolvers = v.pipe(
@@ -235,6 +242,10 @@ export const settings = {
       flag,
       true,
       'API and workers create what is missing in the Temporal store, as `npm run migrate` does; when false they only log it.',
+    ),
+    TEMPORAL_BUILD_ID: optional(
+      buildId,
+      'Names the release that a worker runs, another one for each: a new release then takes over from the workers of the old one while they still run. Unset, releases of workers must not run side by side.',
     ),
     TEMPORAL_SHARED_WORKFLOW_THREAD: setting(
       flag,

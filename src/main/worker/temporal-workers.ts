@@ -9,6 +9,7 @@ import {
 } from '@temporalio/worker';
 import type { Logger } from 'pino';
 import { checkTemporal, dataConverterOf, type TemporalConnection } from '../../../temporal/connection.ts';
+import type { VersionRouting } from '../../../temporal/versions.ts';
 import { describeFailure } from '../../lib/network.ts';
 import { pause } from '../../lib/time.ts';
 import type { ActivityInterceptor, ServedQueue } from './worker-metrics.ts';
@@ -19,7 +20,10 @@ import { loadPrivateModules, ownThreads, shareWorkflowThread, type WorkflowThrea
 export interface TemporalWorkers {
   /** Resolves when every queue is served for the first time. */
   readonly ready: Promise<void>;
-  /** Whether every queue is served and Temporal answers, as far as is known; a check is up to five seconds old. */
+  /**
+   * Whether every queue is served, Temporal answers, and it leads tasks to this version or to another one with workers, as far as is
+   * known; a check is up to five seconds old.
+   */
   isServing(): boolean;
   /**
    * Makes the workers anew, as with another store: what they remember of executions would not fit the histories of an
@@ -36,6 +40,8 @@ export interface TemporalWorkersDeps {
   bundle: WorkflowBundle;
   /** Whether the workflows of all queues run in one thread (TEMPORAL_SHARED_WORKFLOW_THREAD). */
   sharesThread: boolean;
+  /** Says which version they register as, and whether it gets tasks; without it they have none. */
+  routing?: VersionRouting;
   log: Logger;
   interceptors: readonly ActivityInterceptor[];
   /** Called when Temporal, or one with another store, is back after it was away. */
@@ -72,8 +78,9 @@ class Serving implements TemporalWorkers {
   }
 
   isServing(): boolean {
+    const { queues, routing } = this.#deps;
     const running = this.#workers.filter((worker) => worker.getState() === 'RUNNING');
-    return !this.#isAway && running.length === this.#deps.queues.length;
+    return !this.#isAway && running.length === queues.length && (routing?.isSettled() ?? true);
   }
 
   renew(): void {
@@ -194,7 +201,7 @@ function optionsOf(queue: ServedQueue, connection: NativeConnection, deps: Tempo
     namespace: deps.temporal.settings.namespace,
     taskQueue: queue.taskQueue,
     dataConverter: dataConverterOf(deps.temporal.settings),
-    identity: `${process.pid}@${hostname()}`,
+    ...versionOf(deps),
     activities: queue.activities,
     ...(queue.maxCachedWorkflows > 0
       ? { workflowBundle: deps.bundle, maxCachedWorkflows: queue.maxCachedWorkflows }
@@ -208,6 +215,22 @@ function optionsOf(queue: ServedQueue, connection: NativeConnection, deps: Tempo
     shutdownGraceTime: finishMs,
     shutdownForceTime: forceMs,
     interceptors: { activity: [...deps.interceptors] },
+  };
+}
+
+function versionOf({ routing }: TemporalWorkersDeps): Partial<WorkerOptions> {
+  const identity = `${process.pid}@${hostname()}`;
+  const version = routing?.version ?? null;
+  if (version === null) return { identity };
+  return {
+    // Temporal keeps one poller for each identity, so those of two versions in one process must differ.
+    identity: `${identity} ${version.buildId}`,
+    workerDeploymentOptions: {
+      version,
+      useWorkerVersioning: true,
+      // Workflow types that end within minutes are pinned instead, where they are defined.
+      defaultVersioningBehavior: 'AUTO_UPGRADE',
+    },
   };
 }
 

@@ -3,6 +3,7 @@ import type { Logger } from 'pino';
 import { createActivities } from '../../../activities/index.ts';
 import { openTemporal, type TemporalConnection } from '../../../temporal/connection.ts';
 import { reconcileNow } from '../../../temporal/setup.ts';
+import { VersionRouting } from '../../../temporal/versions.ts';
 import { createEnroller, enrollmentChannel } from '../../automations/runtime/enrol.ts';
 import { wakesUnderWay } from '../../automations/runtime/recovery.ts';
 import { foldAllContactChanges } from '../../contacts/catalogue-queries.ts';
@@ -106,16 +107,16 @@ export async function startWorker(
     clock,
     stopping: stopping.signal,
   });
+  const queues = servedQueues(queuePrefix, activities);
+  const routing = new VersionRouting({ temporal, queuePrefix, queues, log, buildId: config.TEMPORAL_BUILD_ID });
   const workers = runTemporalWorkers({
-    temporal,
-    queues: servedQueues(queuePrefix, activities),
-    ...{ bundle, sharesThread: config.TEMPORAL_SHARED_WORKFLOW_THREAD, log },
+    ...{ temporal, queues, bundle, routing, sharesThread: config.TEMPORAL_SHARED_WORKFLOW_THREAD, log },
     onBack: () => void preparation.ensure().then(reconcileSoon),
     interceptors: [traceActivities, logActivities(log, metrics?.registry ?? null)],
   });
   serving = workers;
   const loops = startLoops({
-    ...{ config, log, db: store.db, temporal, listenUrl, outbox, waker, clock, metrics },
+    ...{ config, log, db: store.db, temporal, routing, listenUrl, outbox, waker, clock, metrics },
     stop: stopping.signal,
     onOtherStore: () => workers.renew(),
   });
@@ -159,6 +160,7 @@ interface LoopDeps {
   log: Logger;
   db: Database;
   temporal: TemporalConnection;
+  routing: VersionRouting;
   listenUrl: string;
   outbox: Outbox;
   waker: DeliveryWaker;
@@ -171,7 +173,7 @@ interface LoopDeps {
 
 /** Starts the loops of a worker beside tasks of Temporal. `ended` resolves after `stop`. */
 function startLoops(deps: LoopDeps): { closeIntake(): Promise<unknown>; ended: Promise<unknown> } {
-  const { config, log, db, temporal, listenUrl, outbox, waker, clock, metrics, stop } = deps;
+  const { config, log, db, temporal, routing, listenUrl, outbox, waker, clock, metrics, stop } = deps;
   const queuePrefix = config.TEMPORAL_TASK_QUEUE;
   const relay = startRelay({ outbox, listenUrl, log, wakes: wakesUnderWay(db) });
   const enrolling = startWokenLoop({
@@ -186,14 +188,17 @@ function startLoops(deps: LoopDeps): { closeIntake(): Promise<unknown>; ended: P
     what: 'enrolling contacts in automations',
     log,
   });
-  const every = (pauseMs: number, what: string, work: () => Promise<unknown>) =>
+  const every = (pauseMs: number | (() => number), what: string, work: () => Promise<unknown>) =>
     everyFewSeconds(work, pauseMs, what, log, stop);
+  // A version that begins is waited for by a deploy; without versions there is hardly anything to see.
+  const routingPauseMs = () => (config.TEMPORAL_BUILD_ID === null ? 60_000 : routing.isSettled() ? watchEveryMs : 1000);
   const watch = createSegmentWatch({ touchedProjects: () => touchedProjects(db), temporal, queuePrefix, log });
   const ended = Promise.all([
     every(sweepEveryMs, 'the sweep for waiting mail', createMailSweep({ db, waker, clock })),
     every(watchEveryMs, 'the watch over segments', watch),
     every(webhooksEveryMs, 'the watch over webhooks', createWebhookWatch({ db, temporal, queuePrefix, log })),
     every(watchEveryMs, 'the check for another store', storeComparison(deps)),
+    every(routingPauseMs, 'the routing of worker versions', () => routing.check()),
     every(bookkeepingEveryMs, 'the bookkeeping of audiences', async () => {
       await foldAllContactChanges(db, stop);
       await countNewEvents(db);
@@ -232,7 +237,7 @@ async function startMetrics(
 
 async function everyFewSeconds(
   work: () => Promise<unknown>,
-  pauseMs: number,
+  pauseMs: number | (() => number),
   what: string,
   log: Logger,
   stop: AbortSignal,
@@ -246,6 +251,6 @@ async function everyFewSeconds(
       if (!failing) log.warn({ err: error }, `${what} failed; it goes on`);
       failing = true;
     }
-    await pause(pauseMs, stop);
+    await pause(typeof pauseMs === 'number' ? pauseMs : pauseMs(), stop);
   }
 }

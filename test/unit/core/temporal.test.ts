@@ -8,7 +8,6 @@ import { describeFailure, grpcCode, grpcDetails, grpcStatus, isTemporalUnreachab
 import { pause } from '../../../src/lib/time.ts';
 import { temporalSettings } from '../../../src/main/temporal/temporal-server.ts';
 import { cachedExecutions } from '../../../src/main/worker/worker-metrics.ts';
-import { encryptingCodec } from '../../../temporal/codec.ts';
 import {
   queueKinds,
   searchAttribute,
@@ -18,7 +17,7 @@ import {
   workflowId,
   workflowQueues,
 } from '../../../temporal/commands.ts';
-import { dataConverterOf, isTemporalCloud, openTemporal } from '../../../temporal/connection.ts';
+import { dataConverterOf, encryptingCodec, isTemporalCloud, openTemporal } from '../../../temporal/connection.ts';
 import { scheduleId } from '../../../temporal/setup.ts';
 import * as workflows from '../../../workflows/index.ts';
 

@@ -62,7 +62,7 @@ describe('Kubernetes', () => {
   const kustomization = parse(deployFile('kubernetes/kustomization.yaml')) as {
     resources: string[];
     configMapGenerator: { envs: string[] }[];
-    images: { name: string }[];
+    images: { name: string; newTag: string }[];
   };
   const smtp = parse(deployFile('kubernetes/smtp/kustomization.yaml')) as {
     resources: string[];
@@ -204,7 +204,25 @@ describe('Kubernetes', () => {
     expect([api.SMTP_IN_PORT, api.SMTP_IN_TLS_PORT]).toEqual([587, 465]);
   });
 
-  test('two releases of workers never run side by side, and migrations run between them', () => {
+  test('the component for workers that are replaced one by one has the build ID of the image', () => {
+    const component = parse(deployFile('kubernetes/rolling/kustomization.yaml')) as { patches: { path: string }[] };
+    expect(component.patches).toEqual([{ path: 'worker.yaml' }]);
+    const patch = parse(deployFile('kubernetes/rolling/worker.yaml')) as Manifest;
+    const worker = deployments.find(({ metadata }) => metadata.name === patch.metadata.name);
+    expect(patch.spec.strategy).toEqual({
+      type: 'RollingUpdate',
+      rollingUpdate: { maxSurge: 1, maxUnavailable: 0 },
+    });
+    const [container] = patch.spec.template.spec.containers;
+    expect(worker?.spec.template.spec.containers.map(({ name }) => name)).toEqual([container?.name]);
+    expect(container?.env).toEqual([{ name: 'TEMPORAL_BUILD_ID', value: kustomization.images[0]?.newTag }]);
+    const whole = structuredClone(worker) as Manifest;
+    Object.assign(whole.spec, { strategy: patch.spec.strategy });
+    expect(problems(whole)).toEqual([]);
+    expect(unknown((container?.env ?? []).map(({ name }) => name))).toEqual([]);
+  });
+
+  test('two releases of workers without a build ID never run side by side, and migrations run between them', () => {
     const worker = deployments.find(({ metadata }) => metadata.name === 'fernpost-worker');
     expect(worker?.spec.strategy).toEqual({ type: 'Recreate' });
     expect(worker?.spec.template.spec.initContainers?.map(({ command }) => command)).toEqual([
