@@ -48,19 +48,62 @@ export function isTemporalCloud(settings: TemporalSettings): boolean {
 
 /** A client that connects when it is first used and again whenever the server comes back. */
 export interface TemporalConnection extends AsyncDisposable {
+  // The current ones: `renew` replaces them, so that nobody keeps them.
   readonly client: Client;
   readonly connection: Connection;
   readonly settings: TemporalSettings;
   /** Runs calls that must answer within the given milliseconds. */
   within<T>(milliseconds: number, calls: () => Promise<T>): Promise<T>;
+  /** Goes on with other credentials, from the next call on. */
+  renew(settings: TemporalSettings): void;
   close(): Promise<void>;
 }
 
 // Timers fire late, never early.
 const timerLatenessMs = 20;
 
-/** Makes the client. Nothing is sent, so this works while Temporal is down. */
-export function openTemporal(settings: TemporalSettings): TemporalConnection {
+// Longer than any call may take.
+const lastCallsMs = 60_000;
+
+/** Makes the client; `onClose` is called when it is closed. Nothing is sent, so this works while Temporal is down. */
+export function openTemporal(first: TemporalSettings, onClose: () => void = () => undefined): TemporalConnection {
+  let channel = openChannel(first);
+  // Calls that are under way end on the channel they began on.
+  const earlier = new Map<Channel, NodeJS.Timeout>();
+  const leave = (one: Channel) => {
+    clearTimeout(earlier.get(one));
+    earlier.delete(one);
+    return one.close();
+  };
+  const close = async () => {
+    onClose();
+    await Promise.all([channel.close(), ...[...earlier.keys()].map(leave)]);
+  };
+  return {
+    get client() {
+      return channel.client;
+    },
+    get connection() {
+      return channel.connection;
+    },
+    get settings() {
+      return channel.settings;
+    },
+    within: (milliseconds, calls) => channel.connection.withDeadline(Date.now() + milliseconds, calls),
+    renew(settings) {
+      const old = channel;
+      channel = openChannel(settings);
+      earlier.set(old, setTimeout(() => void leave(old).catch(() => undefined), lastCallsMs).unref());
+    },
+    close,
+    [Symbol.asyncDispose]: close,
+  };
+}
+
+/** A client with the credentials it was made with. */
+interface Channel extends Pick<TemporalConnection, 'client' | 'connection' | 'settings' | 'close'> {}
+
+function openChannel(settings: TemporalSettings): Channel {
   const retry = defaultGrpcRetryOptions({ maxAttempts: 2 });
   let closing = false;
   let lastRetryAt = 0;
@@ -97,14 +140,7 @@ export function openTemporal(settings: TemporalSettings): TemporalConnection {
     if (restMs > 0) await pause(restMs);
     await connection.close();
   };
-  return {
-    client,
-    connection,
-    settings,
-    within: (milliseconds, calls) => connection.withDeadline(Date.now() + milliseconds, calls),
-    close,
-    [Symbol.asyncDispose]: close,
-  };
+  return { client, connection, settings, close };
 }
 
 const traceInHeaders: WorkflowClientInterceptor = {

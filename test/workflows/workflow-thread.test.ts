@@ -1,10 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import { pino } from 'pino';
-import { expect, inject, test } from 'vitest';
+import { expect, inject, onTestFinished, test } from 'vitest';
 import { readConfig } from '../../src/lib/config/config.ts';
+import { runTemporalWorkers } from '../../src/main/worker/temporal-workers.ts';
 import { startWorker } from '../../src/main/worker/worker-runtime.ts';
 import { loadPrivateModules } from '../../src/main/worker/workflow-thread.ts';
 import { enqueue } from '../../src/store/outbox/queries.ts';
+import { taskQueue } from '../../temporal/commands.ts';
 import { testDatabase } from '../support/database.ts';
 import { testTemporal } from '../support/worker.ts';
 
@@ -31,4 +33,20 @@ test.each(['true', 'false'])('workflows run with TEMPORAL_SHARED_WORKFLOW_THREAD
   await enqueue(db.db, { type: 'start', workflow: 'retention', id, input: null });
   await expect.poll(() => server.result(id).catch(() => null)).toMatchObject({ outbox: 0 });
   expect(lines.filter((line) => line.includes('cannot share a thread'))).toEqual([]);
+});
+
+test('workers are made anew where the credentials of the connection were renewed', async () => {
+  await using server = await testTemporal();
+  const { temporal, queuePrefix } = server;
+  const lines: string[] = [];
+  const log = pino({}, { write: (line: string) => lines.push(line) });
+  const queue = { taskQueue: taskQueue(queuePrefix, 'http'), activities: { hello: async () => 'hello' } };
+  const workers = runTemporalWorkers({
+    ...{ temporal, log, sharesThread: false, interceptors: [], bundle: { code: '' } },
+    queues: [{ ...queue, maxCachedWorkflows: 0, maxActivities: 2 }],
+  });
+  onTestFinished(() => workers.stop());
+  await workers.ready;
+  temporal.renew({ ...temporal.settings });
+  await expect.poll(() => lines.filter((line) => line.includes('"serving ')).length).toBe(2);
 });

@@ -229,6 +229,10 @@ export const settings = {
       'fernpost',
     ),
     TEMPORAL_API_KEY: optional(text, 'API key of Temporal Cloud; turns TLS on.'),
+    TEMPORAL_API_KEY_FILE: optional(
+      text,
+      'File with the API key, in place of TEMPORAL_API_KEY. It is read again every half minute, as the files of certificates are.',
+    ),
     TEMPORAL_TLS: setting(flag, false, 'Connect with TLS.'),
     TEMPORAL_TLS_CA: optional(text, 'File with the certificate authority of the server.'),
     TEMPORAL_TLS_CERT: optional(text, 'File with the client certificate (mTLS).'),

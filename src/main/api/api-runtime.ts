@@ -1,5 +1,4 @@
 import type { Logger } from 'pino';
-import { openTemporal } from '../../../temporal/connection.ts';
 import { createOAuthProviders, type OAuthEndpoints, type OAuthName } from '../../accounts/oauth.ts';
 import { cachedResolver, dnsResolver, type Resolver } from '../../accounts/verification/addresses/verify.ts';
 import { createErasedAddresses } from '../../contacts/erased.ts';
@@ -35,7 +34,7 @@ import {
 } from '../setup/database-settings.ts';
 import { type MetricsServer, openHealth, serveMetrics } from '../setup/metrics-server.ts';
 import { outsideOf, revivers, withOwnQueues } from '../setup/outside.ts';
-import { keepTemporalPrepared, temporalSettings } from '../temporal/temporal-server.ts';
+import { keepTemporalPrepared, openLastingTemporal } from '../temporal/temporal-server.ts';
 import { createImageStore } from './config-route.ts';
 import { routes } from './routes.ts';
 
@@ -72,7 +71,7 @@ export async function startApi(settings: Config, log: Logger, overrides: ApiOver
   const reads = openSidePool(heavyDatabase(config), store);
   for (const warning of await poolerWarnings(store, requestDatabase(config))) log.warn(warning);
   const changes = listenForChanges(listenUrl, log);
-  const temporal = openTemporal(temporalSettings(config));
+  const temporal = openLastingTemporal(config, log);
   const queuePrefix = config.TEMPORAL_TASK_QUEUE;
   const preparation = keepTemporalPrepared({ temporal, queuePrefix, log, mayMake: config.TEMPORAL_SETUP });
   const outbox = new Outbox({ db: store.db, temporal, queuePrefix, log, revivers, onUnprepared: preparation.soon });

@@ -2,7 +2,6 @@ import { X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { Logger } from 'pino';
 import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client';
-import { openTemporal } from '../../../temporal/connection.ts';
 import { createErasedAddresses } from '../../contacts/erased.ts';
 import { createSuppressionRuleCache } from '../../contacts/suppressions/rules.ts';
 import type { Mailer } from '../../domains/providers/mailer.ts';
@@ -22,7 +21,7 @@ import { entities, measurePool, requestDatabase, sessionUrl } from '../setup/dat
 import { createMailer } from '../setup/mail.ts';
 import { type MetricsServer, serveMetrics } from '../setup/metrics-server.ts';
 import { withOwnQueues } from '../setup/outside.ts';
-import { temporalSettings } from '../temporal/temporal-server.ts';
+import { openLastingTemporal } from '../temporal/temporal-server.ts';
 
 /** The metrics of a process for SMTP submission. */
 export interface SmtpMetrics extends SmtpCounting {
@@ -112,7 +111,7 @@ export async function startSmtp(settings: Config, log: Logger, overrides: SmtpOv
   const store = await openStore({ ...requestDatabase(settings), applicationName: 'fernpost-smtp' }, entities);
   const config = await withOwnQueues(settings, store.db);
   const changes = listenForChanges(listenUrl, log);
-  const temporal = openTemporal(temporalSettings(config));
+  const temporal = openLastingTemporal(config, log);
   const waker = createDeliveryWaker({ temporal, queuePrefix: config.TEMPORAL_TASK_QUEUE, log });
   const limiter = new RateLimiter(store.db, config.RATE_LIMIT_PER_MINUTE);
   const mailer = await createMailer(config, log, store.db);

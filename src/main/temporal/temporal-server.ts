@@ -1,10 +1,44 @@
 import { readFileSync } from 'node:fs';
+import { createSecureContext } from 'node:tls';
+import { isDeepStrictEqual } from 'node:util';
 import type { Logger } from 'pino';
-import type { TemporalConnection, TemporalSettings, TlsSettings } from '../../../temporal/connection.ts';
+import {
+  openTemporal,
+  type TemporalConnection,
+  type TemporalSettings,
+  type TlsSettings,
+} from '../../../temporal/connection.ts';
 import { isTemporalSetUp, restoreTemporal, TemporalSetupError } from '../../../temporal/setup.ts';
 import { type Config, ConfigError } from '../../lib/config/config.ts';
 import { describeFailure } from '../../lib/network.ts';
 import { pause } from '../../lib/time.ts';
+
+// Certificates that are renewed in time are valid for hours more; a key may be withdrawn soon after its successor is there.
+const readAgainEveryMs = 30_000;
+
+/** Opens the connection of a long-lived process: it goes on with new certificates, or a new API key, when their files have changed. */
+export function openLastingTemporal(config: Config, log: Logger, everyMs = readAgainEveryMs): TemporalConnection {
+  let said: string | null = null;
+  const readAgain = () => {
+    try {
+      const settings = temporalSettings(config);
+      if (isDeepStrictEqual(settings, temporal.settings)) return;
+      const { clientCertPair, serverRootCACertificate: ca } = settings.tls ?? {};
+      // Throws where the certificate is there and its key is still the old one.
+      createSecureContext({ ca, cert: clientCertPair?.crt, key: clientCertPair?.key });
+      temporal.renew(settings);
+      said = null;
+      log.info('Temporal: certificates or the API key have changed, and are used from now on');
+    } catch (error) {
+      const { message } = error as Error;
+      if (message !== said) log.warn(`Temporal: new certificates or a new API key cannot be used yet: ${message}`);
+      said = message;
+    }
+  };
+  const timer = setInterval(readAgain, everyMs).unref();
+  const temporal = openTemporal(temporalSettings(config), () => clearInterval(timer));
+  return temporal;
+}
 
 /**
  * Reads the connection settings and the files they name.
@@ -12,19 +46,8 @@ import { pause } from '../../lib/time.ts';
  */
 export function temporalSettings(config: Config): TemporalSettings {
   if (config.TEMPORAL_ADDRESS === null) throw new ConfigError(['TEMPORAL_ADDRESS is required']);
-  return {
-    address: config.TEMPORAL_ADDRESS,
-    namespace: config.TEMPORAL_NAMESPACE,
-    apiKey: config.TEMPORAL_API_KEY,
-    tls: tlsSettings(config),
-    codecKey: config.TEMPORAL_CODEC_KEY,
-    ...(config.TEMPORAL_CODEC_KEY_PREVIOUS === null ? {} : { previousCodecKey: config.TEMPORAL_CODEC_KEY_PREVIOUS }),
-  };
-}
-
-function tlsSettings(config: Config): TlsSettings | null {
   const problems: string[] = [];
-  const read = (name: 'TEMPORAL_TLS_CA' | 'TEMPORAL_TLS_CERT' | 'TEMPORAL_TLS_KEY') => {
+  const read = (name: 'TEMPORAL_API_KEY_FILE' | 'TEMPORAL_TLS_CA' | 'TEMPORAL_TLS_CERT' | 'TEMPORAL_TLS_KEY') => {
     const path = config[name];
     if (path === null) return undefined;
     try {
@@ -34,14 +57,31 @@ function tlsSettings(config: Config): TlsSettings | null {
       return undefined;
     }
   };
-  const serverRootCACertificate = read('TEMPORAL_TLS_CA');
-  const crt = read('TEMPORAL_TLS_CERT');
-  const key = read('TEMPORAL_TLS_KEY');
+  const apiKey = read('TEMPORAL_API_KEY_FILE')?.toString().trim() || config.TEMPORAL_API_KEY;
+  const tls = tlsSettings(config, apiKey !== null, {
+    serverRootCACertificate: read('TEMPORAL_TLS_CA'),
+    crt: read('TEMPORAL_TLS_CERT'),
+    key: read('TEMPORAL_TLS_KEY'),
+  });
   if (problems.length > 0) throw new ConfigError(problems);
+  return {
+    address: config.TEMPORAL_ADDRESS,
+    namespace: config.TEMPORAL_NAMESPACE,
+    ...{ apiKey, tls },
+    codecKey: config.TEMPORAL_CODEC_KEY,
+    ...(config.TEMPORAL_CODEC_KEY_PREVIOUS === null ? {} : { previousCodecKey: config.TEMPORAL_CODEC_KEY_PREVIOUS }),
+  };
+}
+
+function tlsSettings(
+  config: Config,
+  hasApiKey: boolean,
+  { serverRootCACertificate, crt, key }: Partial<Record<'serverRootCACertificate' | 'crt' | 'key', Buffer | undefined>>,
+): TlsSettings | null {
   const serverNameOverride = config.TEMPORAL_TLS_SERVER_NAME ?? undefined;
   const named = serverRootCACertificate ?? crt ?? serverNameOverride;
   // A certificate, a name to expect or an API key make no sense without TLS, so each of them turns it on.
-  if (!config.TEMPORAL_TLS && named === undefined && config.TEMPORAL_API_KEY === null) return null;
+  if (!config.TEMPORAL_TLS && named === undefined && !hasApiKey) return null;
   return {
     ...(serverNameOverride === undefined ? {} : { serverNameOverride }),
     ...(serverRootCACertificate === undefined ? {} : { serverRootCACertificate }),

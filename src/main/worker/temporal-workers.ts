@@ -8,7 +8,12 @@ import {
   type WorkerOptions,
 } from '@temporalio/worker';
 import type { Logger } from 'pino';
-import { checkTemporal, dataConverterOf, type TemporalConnection } from '../../../temporal/connection.ts';
+import {
+  checkTemporal,
+  dataConverterOf,
+  type TemporalConnection,
+  type TemporalSettings,
+} from '../../../temporal/connection.ts';
 import type { VersionRouting } from '../../../temporal/versions.ts';
 import { describeFailure } from '../../lib/network.ts';
 import { pause } from '../../lib/time.ts';
@@ -127,7 +132,7 @@ class Serving implements TemporalWorkers {
     const over = new AbortController();
     const thread = await workflowThread(this.#deps);
     try {
-      await this.#run(thread, connection, over.signal);
+      await this.#run(thread, connection, settings, over.signal);
     } finally {
       over.abort();
       this.#workers = [];
@@ -137,7 +142,12 @@ class Serving implements TemporalWorkers {
   }
 
   /** Runs a worker for each queue until one of them ends; `over` ends the watch. @throws what a worker ended by */
-  async #run(thread: WorkflowThread, connection: NativeConnection, over: AbortSignal): Promise<void> {
+  async #run(
+    thread: WorkflowThread,
+    connection: NativeConnection,
+    settings: TemporalSettings,
+    over: AbortSignal,
+  ): Promise<void> {
     const created = await Promise.allSettled(
       this.#deps.queues.map((queue) => thread.createWorker(optionsOf(queue, connection, this.#deps))),
     );
@@ -147,7 +157,7 @@ class Serving implements TemporalWorkers {
     if (failed !== undefined || this.#stopping.signal.aborted) this.renew();
     else {
       this.#sayServing();
-      void this.#watch(over);
+      void this.#watch(settings, over);
     }
     // One worker that gives up takes the others along: they are made anew together.
     for (const run of runs) run.catch(() => this.renew());
@@ -163,13 +173,17 @@ class Serving implements TemporalWorkers {
     this.#resolveReady();
   }
 
-  /** The SDK polls again and again without a word of use to a person; this says when Temporal went and came back. */
-  async #watch(until: AbortSignal): Promise<void> {
+  /**
+   * The SDK polls again and again without a word of use to a person; this says when Temporal went and came back. Where credentials were
+   * renewed, the workers are made anew: their connection keeps those it was made with.
+   */
+  async #watch(settings: TemporalSettings, until: AbortSignal): Promise<void> {
     const { temporal, log, onBack } = this.#deps;
     this.#isAway = false;
     while (!until.aborted) {
       await pause(watchMs, until);
       if (until.aborted) return;
+      if (temporal.settings !== settings) return this.renew();
       const reason = await checkTemporal(temporal);
       if (reason !== null && !this.#isAway) log.warn(`Temporal is away: ${reason}; work goes on when it is back`);
       if (reason === null && this.#isAway) {

@@ -1,7 +1,7 @@
 import { freePorts } from '@fernpost/local-stack';
 import type { Logger } from 'pino';
 import { createActivities } from '../../../activities/index.ts';
-import { openTemporal, type TemporalConnection } from '../../../temporal/connection.ts';
+import type { TemporalConnection } from '../../../temporal/connection.ts';
 import { reconcileNow } from '../../../temporal/setup.ts';
 import { VersionRouting } from '../../../temporal/versions.ts';
 import { createEnroller, enrollmentChannel } from '../../automations/runtime/enrol.ts';
@@ -35,7 +35,7 @@ import {
 } from '../setup/database-settings.ts';
 import { type MetricsServer, sdkMetrics, serveMetrics } from '../setup/metrics-server.ts';
 import { outsideOf, revivers, withOwnQueues } from '../setup/outside.ts';
-import { keepTemporalPrepared, temporalSettings } from '../temporal/temporal-server.ts';
+import { keepTemporalPrepared, openLastingTemporal } from '../temporal/temporal-server.ts';
 import { installTemporalRuntime, runTemporalWorkers, type TemporalWorkers } from './temporal-workers.ts';
 import {
   createWorkerMetrics,
@@ -72,7 +72,7 @@ export async function startWorker(
   overrides: WorkerOverrides = {},
 ): Promise<RunningWorker> {
   const listenUrl = await sessionUrl(settings);
-  const temporal = openTemporal(temporalSettings(settings));
+  const temporal = openLastingTemporal(settings, log);
   let serving: TemporalWorkers | null = null;
   const metrics = await startMetrics(settings, log, () => serving?.isServing() ?? false);
   const bundle = await workflowBundle();

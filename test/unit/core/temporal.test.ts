@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { queuePrefix } from '@fernpost/earlier-name';
@@ -49,6 +49,15 @@ test('workflow ids are made of row ids only', () => {
 
 test('every workflow type that commands can name is in the bundle, and the other way round', () => {
   expect(Object.keys(workflows).sort()).toEqual(Object.keys(workflowQueues).sort());
+});
+
+test('the docs say how to make every search attribute on Temporal Cloud', () => {
+  const page = readFileSync(join(import.meta.dirname, '../../../docs/operations/configure.md'), 'utf8');
+  const made = [...page.matchAll(/--search-attribute (\w+)=(\w+)/g)].map(([, name, type]) => [
+    name,
+    type?.toUpperCase(),
+  ]);
+  expect(made).toEqual(Object.values(searchAttribute).map(({ name, type }) => [name, type]));
 });
 
 test('search attributes fit into the columns of an SQL visibility store', () => {
