@@ -82,10 +82,12 @@ export function parseFilter(raw: Record<string, unknown>, fault: FilterFault, pl
   const operator = oneOf(raw.operator, allOperators);
   if (operator === null) throw fault('operator', `Unknown operator "${raw.operator}"`);
   const filter = plainFilter(new WrittenFilter(field, operator, raw, fault), place);
+  // On every other field they are ignored, as unknown keys are: stored trees may have them.
+  if (filter.kind !== 'event' && filter.kind !== 'activity') return filter;
   for (const [key, kind] of Object.entries(narrowing))
     if (isGiven(raw[key]) && filter.kind !== kind) throw fault(key, `"${key}" does not apply to "${field}"`);
   if (filter.kind === 'event') return { ...filter, ...whereOf(raw, fault), ...timesOf(raw, filter.test, fault) };
-  return filter.kind === 'activity' ? { ...filter, ...mailOf(raw, filter.activity, fault, place) } : filter;
+  return { ...filter, ...mailOf(raw, filter.activity, fault, place) };
 }
 
 function plainFilter(written: WrittenFilter, place: string): ConditionFilter {

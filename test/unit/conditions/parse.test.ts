@@ -336,13 +336,15 @@ describe('filters on events and mail can be narrowed', () => {
     });
   });
 
-  test('null means that it is not narrowed', () => {
+  test('null means that it is not narrowed, and on other fields the keys are ignored', () => {
     expect(parsed({ ...paid, where: null, times: null, of: null, link: null })).toEqual(parsed(paid));
     expect(parsed({ ...clicked, of: null, link: null })).toEqual(parsed(clicked));
+    // A client that sent such keys before they meant anything goes on.
+    const city = { field: 'data.city', operator: 'exists' };
+    expect(parsed({ ...city, where: 1, times: 3, of: 'x', link: '' })).toEqual(parsed(city));
   });
 
   const cases: [string, object, string][] = [
-    ['data of a contact field', { ...plan, where: [total] }, 'where'],
     ['data of a mail', { ...clicked, where: [total] }, 'where'],
     ['times of a mail', { ...clicked, times: { atLeast: 2 } }, 'times'],
     ['a source of an event', { ...paid, of: { campaignId: id } }, 'of'],
