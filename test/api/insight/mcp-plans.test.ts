@@ -256,7 +256,7 @@ describe('what was approved is what is carried out: after each change of', () =>
     });
     const id = template.body.id;
     const changes = ofTemplate(id);
-    const others = ['id', 'project_id', 'name', 'description', 'created_at', 'updated_at'];
+    const others = ['id', 'project_id', 'name', 'description', 'created_at', 'updated_at', 'removed_mails'];
     expect(
       changes
         .map(({ of }) => of.slice('templates.'.length))
