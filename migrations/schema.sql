@@ -2388,6 +2388,7 @@ $function$;
 CREATE OR REPLACE FUNCTION retention_page(kind text, table_name text, before uuid, again uuid, most integer)
  RETURNS uuid[]
  LANGUAGE plpgsql
+ SET jit TO 'off'
  SET enable_seqscan TO 'off'
  SET enable_bitmapscan TO 'off'
 AS $function$

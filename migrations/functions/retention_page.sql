@@ -2,7 +2,7 @@
 -- (retention_cursors), whose row stays locked until the transaction ends. A walk that is through stands at `before`, which is no row's id. It begins
 -- again once it stands before `again`, for what had to be kept the last time. `table_name` is a constant of the functions that call it.
 create or replace function retention_page(kind text, table_name text, before uuid, again uuid, most integer) returns uuid[] language plpgsql
-  set enable_seqscan = off set enable_bitmapscan = off as $fn$
+  set jit = off set enable_seqscan = off set enable_bitmapscan = off as $fn$
 declare
   nobody constant uuid := '00000000-0000-0000-0000-000000000000';
   place uuid;
