@@ -1,5 +1,5 @@
 -- Removes events from before `cutoff`, the next ones of a walk in the order of ids (retention_page); `before` is the first id of that instant. Only
--- src/contacts/events/counting-queries.ts calls it. Returns how many it looked at, and how many it removed. Two things stay true for ever:
+-- removeByAge (src/store/columns.ts) calls it. Returns how many it looked at, and how many it removed. Two things stay true for ever:
 --
 -- 1. Conditions: of each contact the last event of each name stays. Whether something has ever happened, within some time or longer ago, is asked of that one.
 --    What saved conditions ask more of stays altogether (narrowed_filters).

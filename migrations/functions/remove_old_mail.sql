@@ -1,5 +1,5 @@
 -- Removes mail from before `cutoff`, the next of a walk in the order of ids (retention_page); `before` is the first id of that instant. Only
--- src/mail/ledger/retention.ts calls it. Returns how many it looked at, and how many it removed. What is under way stays: mail that waits, of a
+-- removeByAge (src/store/columns.ts) calls it. Returns how many it looked at, and how many it removed. What is under way stays: mail that waits, of a
 -- send that is not over or whose ledger another one follows, of an execution that goes on, and mail that is paid for and not reported yet.
 --
 -- 1. Conditions and suppression stay true: of each contact the mail stays that was sent, delivered, opened, clicked, bounced or complained about last,

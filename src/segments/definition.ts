@@ -2,6 +2,7 @@ import { defineEntity, type InferEntity, LockMode } from '@mikro-orm/core';
 import { refused, refusing } from '../contacts/conditions.ts';
 import { type Condition, filtersOf, type MailSource, parseCondition } from '../lib/conditions/condition.ts';
 import { conditionFault } from '../lib/conditions/dates.ts';
+import { isObject } from '../lib/conditions/filters.ts';
 import {
   checkSegmentReferences,
   dependsOn,
@@ -101,8 +102,7 @@ async function checkMailSources(db: Database, projectId: string, condition: Cond
 
 /** A caller's condition as the object that it must be. @throws 400 with `complaint` for anything else */
 export function conditionObject(condition: unknown, complaint: string): Record<string, unknown> {
-  if (typeof condition === 'object' && condition !== null && !Array.isArray(condition))
-    return condition as Record<string, unknown>;
+  if (isObject(condition)) return condition;
   throw bareBadRequest(complaint);
 }
 

@@ -121,10 +121,7 @@ export async function countedSpan(db: Database, rows: AgingRows, span: SqlSpan, 
     new Date(round(Date.parse(at) / unitMs) * unitMs).toISOString();
   const begins = isGone(from) ? whole(from, Math.floor) : null;
   const ends = isGone(until) ? whole(until, Math.ceil) : null;
-  return {
-    ...{ from: begins ?? from, first: begins ?? span.first },
-    ...{ until: ends ?? until, last: ends ?? span.last },
-  };
+  return { from: begins ?? from, first: begins ?? span.first, until: ends ?? until, last: ends ?? span.last };
 }
 
 /** Takes a lock by a name until the transaction ends, and waits for whoever has it: what stands under it happens one after the other. */
