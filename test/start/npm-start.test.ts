@@ -57,7 +57,7 @@ test('one command starts everything, Ctrl-C stops everything, and the next start
     'POSTMARK_SERVER_TOKEN',
     file.secretKey,
   ])
-    expect(first.text()).toContain(said);
+    await eventually(() => first.text().includes(said));
   await send(place, 'avery.kim@example.com');
   await eventually(async () => (await inbox(place, 'avery.kim@example.com')) === 1);
 

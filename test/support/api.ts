@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import { type DestinationStream, pino } from 'pino';
 import { inject } from 'vitest';
 import { User } from '../../src/accounts/entity.ts';
@@ -10,6 +11,7 @@ import { type ApiOverrides, type RunningApi, startApi } from '../../src/main/api
 import { newKeyPair } from '../../src/projects/directory.ts';
 import { createProject } from '../../src/projects/service.ts';
 import type { Store } from '../../src/store/orm.ts';
+import { createMailSweep } from '../../src/store/outbox/wake.ts';
 import type { TestDatabase } from './database.ts';
 import { checkReply } from './reply-probe.ts';
 
@@ -67,11 +69,28 @@ export async function testApi(
     UPLOAD_DIR: join(tmpdir(), 'fernpost-test-uploads'),
     ...settings,
   });
-  const log = pino({ level: settings.LOG_LEVEL ?? 'silent' }, overrides.logTo ?? process.stdout);
+  const lost = { wakes: false };
+  const hearing = {
+    write: (line: string) => {
+      if (line.includes('a wake of the delivery was lost')) lost.wakes = true;
+    },
+  };
+  const log =
+    settings.LOG_LEVEL === undefined
+      ? pino({ level: 'warn' }, hearing)
+      : pino({ level: settings.LOG_LEVEL }, overrides.logTo ?? process.stdout);
   // Port 0 is no setting a deployment may have, but the right one for tests that run side by side.
   const running = await startApi(settings.PORT === undefined ? { ...config, PORT: 0 } : config, log, overrides);
+  // A server of the test's own may be away because the test says so.
+  const repeating = settings.TEMPORAL_ADDRESS === undefined ? repeatLostCalls(running, database, lost) : null;
+  const close = async (lingerMs?: number) => {
+    await repeating?.stop();
+    await running.close(lingerMs);
+  };
   return {
     ...running,
+    close,
+    [Symbol.asyncDispose]: () => close(),
     config,
     async call(key, method, path, body, headers = {}) {
       const answer = await fetch(`${running.url}${path}`, {
@@ -88,6 +107,32 @@ export async function testApi(
       const parsed = contentType?.includes('json') ? JSON.parse(text) : text;
       checkReply(method, path, { status: answer.status, contentType, body: parsed });
       return { status: answer.status, headers: answer.headers, body: parsed };
+    },
+  };
+}
+
+/**
+ * Does what the relay and the sweep of a worker process would do, which tests have none of, once a call of this API to Temporal has failed:
+ * a busy server may leave one without an answer.
+ */
+function repeatLostCalls({ app }: RunningApi, { db }: TestDatabase, lost: { wakes: boolean }) {
+  const sweep = createMailSweep({ db, waker: app.waker, clock: () => new Date() });
+  const stopping = new AbortController();
+  const repeat = async () => {
+    const failed = await db.row('select from outbox where done_at is null and last_error is not null limit 1');
+    if (failed !== null) await app.outbox.dispatchDue(100);
+    if (lost.wakes) await sweep();
+  };
+  const ended = (async () => {
+    while (!stopping.signal.aborted) {
+      await pause(1000, undefined, { signal: stopping.signal }).catch(() => undefined);
+      if (!stopping.signal.aborted) await repeat().catch(() => undefined);
+    }
+  })();
+  return {
+    stop: () => {
+      stopping.abort();
+      return ended;
     },
   };
 }

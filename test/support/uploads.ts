@@ -34,8 +34,9 @@ export async function uploaded(api: TestApi, project: TestProject, content: stri
   return answer.body.jobId;
 }
 
-/** Polls a job until it is over. Its progress must never fall. */
+/** Polls a job until it is over, and tells where it stands when that takes ten minutes. Its progress must never fall. */
 export async function jobDone(api: TestApi, project: TestProject, path: string): Promise<Answer['body']> {
+  const giveUpAt = Date.now() + 600_000;
   const seen: number[] = [];
   for (;;) {
     const { status, body } = await api.call(project.secretKey, 'GET', path);
@@ -46,6 +47,7 @@ export async function jobDone(api: TestApi, project: TestProject, path: string):
       return body;
     }
     expect(body.result).toBeNull();
+    if (Date.now() > giveUpAt) throw new Error(`${path} goes on after ten minutes: ${JSON.stringify(body)}`);
     await new Promise((resolve) => setTimeout(resolve, 50));
   }
 }
