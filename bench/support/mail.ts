@@ -73,19 +73,23 @@ const campaignRows = `
     'hello@birdwatch.test', 'ALL', 'SENT', 1, at, at, 50000, 50000, 20000 - n * 7, 5000
   from (select n, now() - ($2::int - n) * interval '1 day' as at from generate_series(1, $2::int) n) day`;
 
+// What became of a mail, once it has happened: rows that lie ahead of now would never be folded into the counts, and be counted one by one.
+const became = (condition: string, after: string, name: string) =>
+  `case when ${condition} and at + ${after} <= now() then at + ${after} end as ${name}`;
+
 // The values of one mail: its number says when it was created, to whom, and what became of it.
 const mail = `
   select n, ${idAt('at', 'n')} as id, ${contactId('1 + n % $3::bigint')} as contact_id, 1 + n % $3::bigint as reader, at,
     case when n % 2 = 0 then ${campaignId('1 + floor((n - 1)::float8 * $4::int / $2::bigint)::bigint')} end as campaign_id,
     at + interval '1 second' as sent_at,
-    case when h % 50 <> 0 then at + interval '3 seconds' end as delivered_at,
-    case when h % 5 < 2 then at + h % 86400 * interval '1 second' end as opened_at,
-    case when h % 10 = 0 then at + (h % 86400 + 60) * interval '1 second' end as clicked_at,
-    case when h % 100 = 50 then at + interval '5 seconds' end as bounced_at,
-    case when h % 5000 = 1 then at + interval '1 hour' end as complained_at
+    ${became('h % 50 <> 0', `interval '3 seconds'`, 'delivered_at')},
+    ${became('h % 5 < 2', `h % 86400 * interval '1 second'`, 'opened_at')},
+    ${became('h % 10 = 0', `(h % 86400 + 60) * interval '1 second'`, 'clicked_at')},
+    ${became('h % 100 = 50', `interval '5 seconds'`, 'bounced_at')},
+    ${became('h % 5000 = 1', `interval '1 hour'`, 'complained_at')}
   from (
-    select n, hashint8extended(n, 7) & 2147483647 as h,
-      date_trunc('milliseconds', now()) - ($2::bigint - n)::float8 / $2::bigint * $4::int * interval '1 day' as at
+    select n, hashint8extended(n, 7) & 2147483647 as h, date_trunc('milliseconds', now()) - interval '10 seconds'
+      - ($2::bigint - n)::float8 / $2::bigint * $4::int * interval '1 day' as at
     from generate_series(1, $2::bigint) n) numbered`;
 
 const emailRows = `
@@ -113,7 +117,7 @@ const ownEventRows = `
   insert into events (id, project_id, contact_id, name, data, created_at)
   select ${idAt('at', 'n * 8 + 6')}, $1, contact_id, (array['heron seen', 'nest found', 'walk booked'])[1 + n % 3],
     jsonb_build_object('count', n % 7), at + interval '10 minutes'
-  from (${mail}) mail where n % 10 = 3 and $2::bigint > 0`;
+  from (${mail}) mail where n % 10 = 3 and at + interval '10 minutes' <= now() and $2::bigint > 0`;
 
 const counted = `
   insert into mail_count_changes (project_id, hour, outgoing, incoming, delivered, opened, clicked, bounced, rated, rated_bounced,

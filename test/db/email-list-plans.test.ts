@@ -1,9 +1,17 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { recentCount } from '../../src/insight/activity/stats.ts';
+import { countNewEvents } from '../../src/contacts/events/counting-queries.ts';
+import { feedPage } from '../../src/insight/activity/feed-queries.ts';
+import { activityStats, recentCount } from '../../src/insight/activity/stats.ts';
+import { totalOf } from '../../src/insight/activity/total-queries.ts';
+import { type ActivityType, activityTypes, boundAt, sources } from '../../src/insight/activity/types.ts';
 import { listDeliveries } from '../../src/insight/webhooks/log.ts';
+import { parseCondition } from '../../src/lib/conditions/condition.ts';
 import { newId } from '../../src/lib/ids.ts';
+import { hourMs, sqlSpan } from '../../src/lib/time.ts';
 import type { ListEmails } from '../../src/mail/emails/schema.ts';
 import { listEmails } from '../../src/mail/emails/service.ts';
+import { foldMailChanges } from '../../src/mail/ledger/mail-count-queries.ts';
+import { countMatching } from '../../src/segments/queries.ts';
 import type { Database, Query } from '../../src/store/sql.ts';
 import { aProject, type TestProject } from '../support/api.ts';
 import { type TestDatabase, testDatabase } from '../support/database.ts';
@@ -22,6 +30,8 @@ interface PlanNode {
   'Actual Rows': number;
   'Actual Loops': number;
   'Rows Removed by Filter'?: number;
+  'Shared Hit Blocks': number;
+  'Shared Read Blocks': number;
   Plans?: PlanNode[];
 }
 
@@ -76,7 +86,10 @@ function planned(): Database {
   plans = [];
   const keep = async (query: Query | string, values: readonly unknown[] = []) => {
     const [text, all] = typeof query === 'string' ? [query, values] : [query.text, query.values];
-    const row = await db.row<{ 'QUERY PLAN': [{ Plan: PlanNode }] }>(`explain (analyze, format json) ${text}`, all);
+    const row = await db.row<{ 'QUERY PLAN': [{ Plan: PlanNode }] }>(
+      `explain (analyze, buffers, format json) ${text}`,
+      all,
+    );
     if (row !== null) plans.push(row['QUERY PLAN'][0].Plan);
   };
   return {
@@ -201,4 +214,69 @@ test('the log of an endpoint finds what failed by an index', async () => {
     expect(data).toHaveLength(found);
     expect(mostRead('webhook_deliveries')).toBeLessThan(100);
   }
+});
+
+/** A project with a mail each six minutes, the last of them now, and its events: one mail in four is opened. Ten readers, in turn. */
+async function withHistory(count: number): Promise<string> {
+  const { db } = database;
+  const { id } = await aProject(database, `History of ${count}`);
+  await db.count(
+    `with readers as (
+       insert into contacts (id, project_id, email, subscribed)
+       select uuidv7(), $1, 'reader.' || n || '@example.com', true from generate_series(0, 9) n returning id, email),
+     numbered as (select id, email, row_number() over (order by email) - 1 as turn from readers),
+     mails as (
+       insert into emails (id, project_id, contact_id, to_address, "from", subject, source_type, message_class, status, message_id, sent_at,
+         delivered_at, opened_at, created_at)
+       select (lpad(to_hex((extract(epoch from at) * 1000)::bigint), 12, '0') || '70009' || lpad(to_hex(n), 15, '0'))::uuid, $1, r.id, r.email,
+         'hello@fernpost.test', 'x', 'TRANSACTIONAL', 'TRANSACTIONAL', 'DELIVERED', 'h' || n, at, at, case when n % 4 = 0 then at end, at
+       from (select n, now() - make_interval(secs => 360 * n + 30) as at from generate_series(0, $2::int - 1) n) m join numbered r on r.turn = m.n % 10
+       order by n desc returning *),
+     counted as (
+       insert into mail_count_changes (project_id, hour, outgoing, delivered, opened, rated)
+       select project_id, date_bin('1 hour', created_at, timestamptz 'epoch'), count(*), count(*), count(opened_at), count(*) from mails group by 1, 2)
+     insert into events (id, project_id, contact_id, email_id, name, created_at, mail_at)
+     select (left(m.id::text, 15) || kind || substr(m.id::text, 17))::uuid, project_id, contact_id, m.id, name, at, at
+     from mails m cross join lateral (values ('a', 'email.sent', sent_at), ('b', 'email.delivery', delivered_at), ('c', 'email.open', opened_at)) e (kind, name, at)
+     where at is not null order by at`,
+    [id, count],
+  );
+  return id;
+}
+
+test('what is asked about the newest days costs the same beside a longer history', async () => {
+  const { db } = database;
+  const now = new Date();
+  const [short, long] = [await withHistory(500), await withHistory(2_000)];
+  await db.rows(`update event_counts_state set counted_through = '-infinity'`);
+  await expect
+    .poll(async () => {
+      await countNewEvents(db);
+      return db.row(`select counted_through > '-infinity' as done from event_counts_state`);
+    })
+    .toEqual({ done: true });
+  await foldMailChanges(db, async () => {});
+  await db.rows('vacuum (analyze) emails, events, contacts, mail_counts, mail_count_changes, activity_counts');
+  const startDate = new Date(now.getTime() - 30 * hourMs).toISOString();
+  const range = sqlSpan({ from: new Date(startDate), until: null }, hourMs);
+  const types = new Set<ActivityType>(activityTypes);
+  const page = { from: range.from, bounds: sources.map(() => boundAt(null)), limit: 51 };
+  const condition = parseCondition({
+    logic: 'AND',
+    groups: [{ filters: [{ field: 'email.opened', operator: 'triggeredWithin', value: 1, unit: 'hours' }] }],
+  });
+  const pages = async (read: (db: Database) => Promise<unknown>) => {
+    await read(planned());
+    return plans.reduce((sum, plan) => sum + plan['Shared Hit Blocks'] + plan['Shared Read Blocks'], 0);
+  };
+  const asked = sources.map(() => true);
+  const costs = async (id: string) => ({
+    feed: await pages((sql) => feedPage(sql, id, { ...page, contactId: null, asked })),
+    total: await pages((sql) => totalOf(sql, id, range, types)),
+    stats: await pages((sql) => activityStats(sql, id, { startDate }, now)),
+    segment: await pages((sql) => countMatching(sql, id, { condition, segments: new Map() }, now)),
+  });
+  const [beside, besideMore] = [await costs(short), await costs(long)];
+  for (const [name, cost] of Object.entries(besideMore))
+    expect(cost, name).toBeLessThan(1.1 * beside[name as keyof typeof beside] + 10);
 });
