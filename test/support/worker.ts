@@ -1,8 +1,9 @@
 import { randomBytes } from 'node:crypto';
-import type { Client } from '@temporalio/client';
+import { type Client, WorkflowNotFoundError } from '@temporalio/client';
 import { NativeConnection, Worker } from '@temporalio/worker';
 import { pino } from 'pino';
 import { inject } from 'vitest';
+import { expecting } from '../../src/lib/errors.ts';
 import { installTemporalRuntime } from '../../src/main/worker/temporal-workers.ts';
 import { traceActivities } from '../../src/main/worker/worker-metrics.ts';
 import { workflowBundle } from '../../src/main/worker/workflow-bundle.ts';
@@ -10,6 +11,7 @@ import { type CallOutcome, performCommand } from '../../src/store/outbox/calls.t
 import { type Command, type QueueKind, taskQueue, workflowQueues } from '../../temporal/commands.ts';
 import { openTemporal, type TemporalConnection } from '../../temporal/connection.ts';
 import { prepareNamespace } from '../../temporal/setup.ts';
+import { eventually } from '../../tools/local-stack/test/fakes.ts';
 
 // Names the values that `inject` knows.
 
@@ -21,7 +23,7 @@ export interface TestTemporal extends AsyncDisposable {
   queuePrefix: string;
   /** Makes one call as the outbox would. */
   perform(command: Command): Promise<CallOutcome>;
-  /** Waits for an execution to end and answers its result; rejects when it failed. */
+  /** Waits for an execution to begin and to end, and answers its result; rejects when it failed. */
   result<T = unknown>(workflowId: string): Promise<T>;
 }
 
@@ -50,7 +52,17 @@ export async function testTemporal(
     client: temporal.client,
     queuePrefix,
     perform: (command) => performCommand(temporal, queuePrefix, command),
-    result: <T>(workflowId: string) => temporal.client.workflow.getHandle(workflowId).result() as Promise<T>,
+    async result<T>(workflowId: string) {
+      const execution = temporal.client.workflow.getHandle(workflowId);
+      await eventually(() =>
+        expecting(
+          (error) => error instanceof WorkflowNotFoundError,
+          false,
+          execution.describe().then(() => true),
+        ),
+      );
+      return execution.result() as Promise<T>;
+    },
     [Symbol.asyncDispose]: () => temporal.close(),
   };
 }
