@@ -253,6 +253,7 @@ export function retentionRules({ db, config, clock }: Pick<ActivityDeps, 'db' | 
     { name: 'webhook deliveries', removeSome: (limit) => removeOldDeliveries(db, keepDeliveriesDays, limit) },
     { name: 'restored mail', removeSome: (limit) => removeOldRestored(db, limit) },
     { name: 'events', removeSome: (limit) => removeByAge(db, 'events', config.EVENT_RETENTION_DAYS, clock(), limit) },
+    { name: 'executions', removeSome: (limit) => removeByAge(db, 'runs', config.RUN_RETENTION_DAYS, clock(), limit) },
     { name: 'mail', removeSome: (limit) => removeByAge(db, 'mail', config.EMAIL_RETENTION_DAYS, clock(), limit) },
   ];
 }

@@ -90,6 +90,7 @@ import { Migration20261128060000_tenant_indexes } from './Migration2026112806000
 import { Migration20261128070000_restores } from './Migration20261128070000_restores.ts';
 import { Migration20261128080000_mail_traces } from './Migration20261128080000_mail_traces.ts';
 import { Migration20261128093000_retention } from './Migration20261128093000_retention.ts';
+import { Migration20261128110000_run_retention } from './Migration20261128110000_run_retention.ts';
 
 /** Every migration in the order it runs. A released one is never edited; a change of the schema is a new one. Functions have files of their own. */
 export const migrations = [
@@ -212,4 +213,5 @@ export const migrations = [
   { name: 'Migration20261128070000_restores', class: Migration20261128070000_restores },
   { name: 'Migration20261128080000_mail_traces', class: Migration20261128080000_mail_traces },
   { name: 'Migration20261128093000_retention', class: Migration20261128093000_retention },
+  { name: 'Migration20261128110000_run_retention', class: Migration20261128110000_run_retention },
 ];

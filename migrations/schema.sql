@@ -165,6 +165,17 @@ create index automation_migrations_automation on automation_migrations using btr
 create unique index automation_migrations_open on automation_migrations using btree (automation_id) where (state = any (array['waiting'::text, 'active'::text]));
 create index automation_migrations_stalled on automation_migrations using btree (updated_at) where (state = any (array['waiting'::text, 'active'::text]));
 
+-- How many runs that retention has removed took a path of a step on a day in UTC; '' for none.
+create table automation_path_sums (
+  automation_id uuid not null,
+  step_id uuid not null,
+  day date not null,
+  branch text not null,
+  runs integer not null,
+  constraint automation_path_sums_pkey primary key (automation_id, step_id, day, branch),
+  constraint automation_path_sums_automation_id_fkey foreign key (automation_id) references automations(id) on delete cascade
+);
+
 -- Starts that the guard against loops between automations refused.
 create table automation_refusals (
   automation_id uuid not null,
@@ -345,6 +356,7 @@ create table automations (
   edited_at timestamp(3) with time zone,
   edited_by uuid,
   limited_by uuid,
+  removed_runs integer default 0 not null,
   event_name text generated always as ( case when (trigger_type = 'EVENT'::text) then (trigger_config ->> 'eventName'::text) else null::text end) stored,
   constraint automations_pkey primary key (id),
   constraint automations_edited_by_fkey foreign key (edited_by) references users(id) on delete set null,
@@ -2372,6 +2384,54 @@ begin
   removed := cardinality(old);
   perform remove_events(array(
     select e.id from events e where e.id = any (old) and e.name = 'email.sent' and e.data is null and e.created_at < cutoff));
+  return next;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION remove_old_runs(cutoff timestamp with time zone, before uuid, again uuid, most integer)
+ RETURNS TABLE(walked integer, removed integer)
+ LANGUAGE plpgsql
+ SET plan_cache_mode TO 'force_generic_plan'
+ SET jit TO 'off'
+ SET enable_seqscan TO 'off'
+ SET enable_bitmapscan TO 'off'
+ SET enable_hashjoin TO 'off'
+ SET enable_mergejoin TO 'off'
+AS $function$
+declare
+  page constant uuid[] := retention_page('runs', 'automation_runs', before, again, most);
+  named text[];
+begin
+  walked := cardinality(page);
+  named := array(
+    select f.filter #>> '{of,stepId}'
+    from narrowed_filters(array(select distinct r.project_id from automation_runs r where r.id = any (page))) f
+    where f.filter #>> '{of,stepId}' is not null);
+  with gone as (
+    delete from automation_runs r
+    where r.id = any (page) and r.status not in ('RUNNING', 'WAITING') and coalesce(r.completed_at, r.updated_at) < cutoff
+      and not exists (
+        select from automation_step_runs x
+        where x.run_id = r.id and (x.step_id::text = any (named) or exists (
+          select from emails m join email_queue q on q.email_id = m.id where m.workflow_step_execution_id = x.id)))
+    returning r.*),
+  hours as (
+    insert into mail_count_changes (project_id, hour, runs_started, runs_completed)
+    select r.project_id, date_bin('1 hour', item.at, timestamptz 'epoch'), sum(item.started), sum(item.completed)
+    from gone r cross join lateral (values (r.started_at, 1, 0), (r.completed_at, 0, 1)) item (at, started, completed)
+    where item.at is not null group by 1, 2),
+  paths as (
+    insert into automation_path_sums as p (automation_id, step_id, day, branch, runs)
+    select r.automation_id, x.step_id, (x.started_at at time zone 'UTC')::date, coalesce(x.branch, ''), count(*)
+    from gone r join automation_step_runs x on x.run_id = r.id
+    where exists (select from automations a where a.id = r.automation_id)
+    group by 1, 2, 3, 4 order by 1, 2, 3, 4
+    on conflict (automation_id, step_id, day, branch) do update set runs = p.runs + excluded.runs),
+  of_automations as (
+    update automations a set removed_runs = a.removed_runs + n.runs
+    from (select automation_id, count(*) as runs from gone group by automation_id order by automation_id) n
+    where a.id = n.automation_id)
+  select count(*) into removed from gone;
   return next;
 end
 $function$;

@@ -42,6 +42,7 @@ export const Automation = defineEntity({
     editedAt: p.datetime(3).nullable(),
     editedBy: p.manyToOne(User).mapToPk().deleteRule('set null').nullable(),
     limitedBy: p.uuid().nullable(),
+    removedRuns: p.integer().default(0).lazy(),
   },
   indexes: [
     { name: 'automations_event', properties: ['projectId', 'eventName'], where: 'enabled' },
@@ -53,6 +54,19 @@ export const Automation = defineEntity({
   ],
 });
 export type Automation = InferEntity<typeof Automation>;
+
+/** How many runs that retention has removed took a path of a step on a day in UTC ('' for none). For the schema: SQL reads and writes it. */
+export const AutomationPathSum = defineEntity({
+  name: 'AutomationPathSum',
+  tableName: 'automation_path_sums',
+  properties: {
+    automationId: p.manyToOne(Automation).mapToPk().deleteRule('cascade').primary().updateRule('no action'),
+    stepId: p.uuid().primary(),
+    day: p.date().primary(),
+    branch: p.text().primary(),
+    runs: p.integer(),
+  },
+});
 
 /** An instant from which an automation was enabled, or disabled. */
 export const AutomationSwitch = defineEntity({

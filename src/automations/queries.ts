@@ -48,7 +48,7 @@ export async function pageOfAutomations(
   const { offset, after } = { offset: 0, after: null, ...start };
   const rows = await db.rows<Pick<ListedAutomation, 'id' | 'steps' | 'executions' | 'place'>>(sql`
     select a.id, counted.steps, ${column}::text as place,
-      (select count(*)::int from automation_runs r where r.automation_id = a.id) as executions
+      a.removed_runs + (select count(*)::int from automation_runs r where r.automation_id = a.id) as executions
     from automations a cross join lateral (
       select count(*)::int as steps from automation_steps s where s.automation_id = a.id) counted
     where ${filtered(projectId, filter)} and (${after?.id}::uuid is null

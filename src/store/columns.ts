@@ -72,15 +72,15 @@ export function removeSome(db: Database, table: string, which: Query, limit: num
     delete from ${raw(table)} where ctid = any(array(select ctid from ${raw(table)} where ${which} limit ${limit}))`);
 }
 
-/** Rows whose age retention removes them by, with their sums left as they are. */
-type AgingRows = 'mail' | 'events';
+/** Rows whose age retention removes them by, with their sums left as they are; runs are those of automations. */
+type AgingRows = 'mail' | 'events' | 'runs';
 
 const rowsPerWalk = 1_000;
 // What is left then is removed by the next run of the schedule.
 const longestWalkMs = 120_000;
 
 /**
- * Removes mail or events that are older than so many days (null: none), to a whole day in UTC, so that counts by the hour and by the day are about
+ * Removes mail, events or ended runs that are older than so many days (null: none), to a whole day in UTC, so that counts by the hour and by the day are about
  * all of their rows or none. Goes on where it ended the last time; ends when nothing old is left, `limit` rows are removed or two
  * minutes are over. Answers how many.
  */
@@ -104,18 +104,20 @@ export async function removeByAge(
   }
 }
 
-/** The instant before which mail or events may be gone because of their age; null where none were removed. */
-export async function removedBefore(db: Database, rows: AgingRows): Promise<Date | null> {
-  const row = await db.row<{ at: string | null }>(sql`select removed_before(${rows})::text as at`);
+/** The instant before which some of these rows may be gone because of their age; null where none were removed. */
+export async function removedBefore(db: Database, ...rows: AgingRows[]): Promise<Date | null> {
+  const row = await db.row<{ at: string | null }>(
+    sql`select max(removed_before(kind))::text as at from unnest(${rows}::text[]) kind`,
+  );
   return row?.at ? new Date(row.at) : null;
 }
 
 /** A span with those ends moved outwards to whole hours or days (`unitMs`) whose rows are gone: what happened then is known by counts alone. */
-export async function countedSpan(db: Database, rows: AgingRows, span: SqlSpan, unitMs: number): Promise<SqlSpan> {
+export async function countedSpan(db: Database, rows: AgingRows[], span: SqlSpan, unitMs: number): Promise<SqlSpan> {
   const { from, until } = span;
   // Nothing is removed that is younger, and -infinity has no part of an hour.
   if (![from, until].some((at) => Date.parse(at) < Date.now() - 31 * dayMs)) return span;
-  const before = await removedBefore(db, rows);
+  const before = await removedBefore(db, ...rows);
   const isGone = (at: string) => before !== null && Date.parse(at) < before.getTime();
   const whole = (at: string, round: (units: number) => number) =>
     new Date(round(Date.parse(at) / unitMs) * unitMs).toISOString();

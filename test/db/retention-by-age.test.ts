@@ -1,4 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { startRuns } from '../../src/automations/enrollment/starting.ts';
+import { pageOfAutomations } from '../../src/automations/queries.ts';
+import { countPaths } from '../../src/automations/runs/queries.ts';
 import { audienceSize } from '../../src/campaigns/audience/audience.ts';
 import { auditCampaign } from '../../src/campaigns/results/results.ts';
 import { conditionQuery } from '../../src/contacts/conditions.ts';
@@ -17,6 +20,7 @@ import { reasonCodes, reasonSentences } from '../../src/mail/ledger/reasons.ts';
 import { removeByAge } from '../../src/store/columns.ts';
 import { templateUsage } from '../../src/templates/service.ts';
 import { aProject, type TestProject } from '../support/api.ts';
+import { anAutomation, letIn } from '../support/automation-fixtures.ts';
 import { type TestDatabase, testDatabase } from '../support/database.ts';
 import { queueMail } from '../support/delivery-fixtures.ts';
 
@@ -28,7 +32,7 @@ const now = new Date();
 const keptDays = 90;
 const cutoff = new Date((Math.floor(now.getTime() / dayMs) - keptDays) * dayMs);
 const people = 23;
-const run = (kind: 'mail' | 'events', at = now) => removeByAge(database.db, kind, keptDays, at, 1_000_000);
+const run = (kind: 'mail' | 'events' | 'runs', at = now) => removeByAge(database.db, kind, keptDays, at, 1_000_000);
 const one = <Row extends object>(text: string, values: unknown[] = []) =>
   database.db.row<Row>(text, values) as Promise<Row>;
 
@@ -402,19 +406,145 @@ describe('a year of mail and events, of which 90 days are kept', () => {
   });
 });
 
+describe('executions of workflows, of which 90 days are kept', () => {
+  const named = ['gone', 'failed', 'waiting', 'mailed', 'named', 'young'] as const;
+  const everything = sqlSpan({ from: null, until: null }, hourMs);
+  let flows: TestProject;
+  let automation: Awaited<ReturnType<typeof anAutomation>>;
+  let contacts: Record<(typeof named)[number], string>;
+
+  /** What is counted of them. */
+  async function counted() {
+    const { db } = database;
+    const filter = { search: null, enabled: null, sort: 'name', dir: 'asc' } as const;
+    const [listed] = await pageOfAutomations(db, flows.id, filter, { offset: 0 }, 1);
+    const { runsStarted, runsCompleted } = await mailCounts(db, flows.id, everything);
+    const types = new Set(['workflow.started', 'workflow.completed'] as const);
+    return {
+      ...{ executions: listed?.executions, runsStarted, runsCompleted },
+      feed: await totalOf(db, flows.id, everything, types),
+      parts: await totalOf(db, flows.id, sqlSpan({ from: daysAgo(200), until: daysAgo(0) }, hourMs), types),
+      paths: await countPaths(db, automation.id, null),
+      year: await countPaths(db, automation.id, 366),
+    };
+  }
+
+  beforeAll(async () => {
+    const { db } = database;
+    flows = await aProject(database, 'Flows');
+    automation = await anAutomation(db, flows.id, {
+      event: 'plan.bought',
+      steps: { mail: ['DELAY', { amount: 1, unit: 'days' }], out: ['EXIT'] },
+    });
+    contacts = Object.fromEntries(
+      (
+        await db.rows<{ id: string; name: string }>(
+          `insert into contacts (id, project_id, email, subscribed) select uuidv7('-400 days'), $1, name || '@kunde.example', true
+           from unnest($2::text[]) name returning id, split_part(email, '@', 1) as name`,
+          [flows.id, named],
+        )
+      ).map(({ id, name }) => [name, id]),
+    ) as typeof contacts;
+    const { out = '', mail = '' } = automation.steps;
+    await letIn(db, automation, Object.values(contacts));
+    // They entered 200 days ago and took two steps, all but the young one, each an hour later than the one before.
+    await db.count(
+      `with placed as (
+         select r.id, r.contact_id, split_part(c.email, '@', 1) as name,
+           now() - make_interval(days => case when c.email like 'young@%' then 40 else 200 end, hours => row_number() over (order by c.email)::int) as at
+         from automation_runs r join contacts c on c.id = r.contact_id where r.automation_id = $1)
+       update automation_runs r set id = uuidv7(p.at - now()), started_at = p.at, updated_at = p.at, seq = 2,
+         status = case p.name when 'waiting' then 'WAITING' when 'failed' then 'FAILED' else 'EXITED' end,
+         completed_at = case when p.name <> 'waiting' then p.at + interval '2 days' end from placed p where p.id = r.id`,
+      [automation.id],
+    );
+    await db.count(
+      `insert into automation_step_runs (id, run_id, project_id, contact_id, step_id, seq, step_type, step_name, status, output, started_at, completed_at)
+       select uuidv7(), r.id, r.project_id, r.contact_id, case when n = 1 then $2::uuid when c.email like 'named@%' then $4::uuid else $3::uuid end, n,
+         case n when 1 then 'CONDITION' else 'EXIT' end, 'x',
+         case when r.status = 'WAITING' and n = 2 then 'WAITING' when r.status = 'FAILED' and n = 2 then 'FAILED' else 'COMPLETED' end,
+         case when n = 1 then jsonb_build_object('branch', case when c.email < 'n' then 'yes' else 'no' end) end,
+         r.started_at + interval '20 hours' * n, r.completed_at
+       from automation_runs r join contacts c on c.id = r.contact_id cross join generate_series(1, 2) n where r.automation_id = $1`,
+      [automation.id, mail, out, automation.steps.trigger],
+    );
+    await db.count(
+      `with waiting as (
+         insert into emails (id, project_id, contact_id, to_address, "from", source_type, message_class, status, workflow_execution_id, workflow_step_execution_id)
+         select uuidv7(), $1, x.contact_id, 'mailed@kunde.example', $3, 'WORKFLOW', 'TRANSACTIONAL', 'PENDING', x.run_id, x.id
+         from automation_step_runs x where x.contact_id = $2 and x.seq = 1 returning id)
+       insert into email_queue (email_id, project_id, due_at) select id, $1, now() + interval '9 days' from waiting`,
+      [flows.id, contacts.mailed, flows.sender],
+    );
+    await db.count(
+      `insert into segments (id, project_id, name, type, condition) values (uuidv7(), $1, 'Opened the mail of a step', 'DYNAMIC', $2)`,
+      [
+        flows.id,
+        JSON.stringify({
+          logic: 'AND',
+          groups: [
+            { filters: [{ field: 'email.opened', operator: 'triggered', of: { stepId: automation.steps.trigger } }] },
+          ],
+        }),
+      ],
+    );
+    await db.count('delete from mail_count_changes where project_id = $1', [flows.id]);
+    await db.count(
+      `insert into mail_count_changes (project_id, hour, runs_started, runs_completed)
+       select project_id, date_bin('1 hour', started_at, timestamptz 'epoch'), 1, 0 from automation_runs where project_id = $1
+       union all select project_id, date_bin('1 hour', completed_at, timestamptz 'epoch'), 0, 1 from automation_runs where project_id = $1 and completed_at is not null`,
+      [flows.id],
+    );
+  });
+
+  test('those that ended go with their steps; every count is what it was, and what is under way or asked about stays', async () => {
+    const before = await counted();
+    expect(before).toMatchObject({ executions: 6, runsStarted: 6, runsCompleted: 5, feed: 11 });
+    expect(before.paths.reduce((sum, { count }) => sum + count, 0)).toBe(12);
+    expect(await run('runs')).toBe(2);
+    const left = await database.db.rows<{ name: string; steps: number }>(
+      `select split_part(c.email, '@', 1) as name, count(x.id)::int as steps from automation_runs r join contacts c on c.id = r.contact_id
+       join automation_step_runs x on x.run_id = r.id where r.automation_id = $1 group by 1 order by 1`,
+      [automation.id],
+    );
+    expect(left).toEqual(['mailed', 'named', 'waiting', 'young'].map((name) => ({ name, steps: 2 })));
+    expect(await counted()).toEqual(before);
+    await fold();
+    expect(await counted()).toEqual(before);
+    expect(await run('runs')).toBe(0);
+    // A walk of the next month finds nothing either, until the youngest is as old.
+    expect(await run('runs', new Date(now.getTime() + 62 * dayMs))).toBe(1);
+    expect(await counted()).toEqual(before);
+  });
+
+  test('who has been in a workflow without re-entry does not enter it again, and an explanation does not guess', async () => {
+    const { db } = database;
+    const contactId = contacts.gone;
+    const wish = { contactId, context: null, sourceEventId: null };
+    const { outcomes } = await db.transaction((tx) => startRuns(tx, flows.id, automation.id, [wish], 0));
+    expect(outcomes).toMatchObject([{ outcome: 'reentry' }]);
+    const about = { workflowId: automation.id } as { workflowId: string };
+    const known = (contact: string) => explain(db.session(), flows.id, { contact, about }, keptDays);
+    const gone = await known('gone@kunde.example');
+    expect(gone).toMatchObject({ verdict: 'cannot_tell' });
+    expect(gone.sentence).toMatch(/^Executions from before .+ may no longer be kept\.$/);
+    expect(await known('waiting@kunde.example')).toMatchObject({ verdict: 'will' });
+  });
+});
+
 test('every statement finds its rows by an index', async () => {
   const scans = async () => {
     await database.db.rows('select pg_stat_clear_snapshot()');
     return one<{ scans: number; steps: number }>(
       `select sum(seq_scan)::int as scans, sum(idx_scan)::int as steps from pg_stat_user_tables
-       where relname in ('emails', 'events', 'automation_runs', 'email_queue', 'webhook_deliveries')`,
+       where relname in ('emails', 'events', 'automation_runs', 'automation_step_runs', 'email_queue', 'webhook_deliveries')`,
     );
   };
   const before = await scans();
   await database.db.transaction(async (tx) => {
     await tx.rows('select pg_stat_force_next_flush()');
     await tx.rows('delete from retention_cursors');
-    for (const kind of ['mail', 'events'] as const) await removeByAge(tx, kind, keptDays, now, 1_000_000);
+    for (const kind of ['mail', 'events', 'runs'] as const) await removeByAge(tx, kind, keptDays, now, 1_000_000);
   });
   const after = await scans();
   expect(after.scans).toBe(before.scans);

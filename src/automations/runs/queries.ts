@@ -183,15 +183,17 @@ interface PathCount {
 
 /**
  * Counts what became of the contacts who reached each step, in the last `days` days or ever. It counts index entries, one for each step
- * that any run took in that time.
+ * that any run took in that time, and adds the whole days of runs that retention has removed.
  */
 export function countPaths(db: Database, automationId: string, days: number | null): Promise<PathCount[]> {
   return db.rows<PathCount>(sql`
-    select s.id as "stepId", x.branch, count(*)::int as count,
-      count(*) filter (
-        where x.branch is null and x.${isOpenStep})::int as open
-    from automation_steps s join automation_step_runs x on x.step_id = s.id
-      and x.started_at >= coalesce(now() - ${days}::integer * interval '1 day', '-infinity')
+    select s.id as "stepId", x.branch, sum(x.runs)::int as count, sum(x.open)::int as open
+    from (select coalesce(now() - ${days}::integer * interval '1 day', '-infinity') as start) since cross join automation_steps s cross join lateral (
+      select x.branch, count(*) as runs, count(*) filter (where x.branch is null and x.${isOpenStep}) as open
+      from automation_step_runs x where x.step_id = s.id and x.started_at >= since.start group by x.branch
+      union all
+      select nullif(k.branch, ''), k.runs, 0 from automation_path_sums k
+      where k.automation_id = s.automation_id and k.step_id = s.id and k.day >= (since.start at time zone 'UTC')::date) x
     where s.automation_id = ${automationId} group by s.id, x.branch order by s.id, x.branch`);
 }
 

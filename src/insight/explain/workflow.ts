@@ -40,6 +40,11 @@ export async function explainWorkflow(
       }),
     );
   if (run !== null) return inside(db, projectId, workflow, run, decisions);
+  const gone = workflow.entries > 0 ? await removedBefore(db, 'runs') : null;
+  if (gone !== null && (event === null || event.at < gone.toISOString())) {
+    const cut = notKept('workflow.runs_not_kept', 'Executions', gone);
+    return finding('cannot_tell', [...decisions, cut], cut.sentence);
+  }
   if (eventName !== null && event === null) {
     const names = await recentEventNames(db, projectId, contact.id);
     // Retention keeps the last event of a name, which came later.

@@ -106,7 +106,7 @@ function missingCompanions(values: SettingValues): string[] {
     for (const name of ['S3_ACCESS_KEY_ID', 'S3_ACCESS_KEY_SECRET', 'S3_PUBLIC_URL'] as const)
       if (values[name] === null) problems.push(`${name} is missing: uploads with the driver s3 need it`);
   // The undo of an import asks what has happened to a contact since.
-  for (const name of ['EMAIL_RETENTION_DAYS', 'EVENT_RETENTION_DAYS'] as const)
+  for (const name of ['EMAIL_RETENTION_DAYS', 'EVENT_RETENTION_DAYS', 'RUN_RETENTION_DAYS'] as const)
     if (values[name] !== null && values[name] < values.CONTACT_HISTORY_DAYS)
       problems.push(`${name} must not be below CONTACT_HISTORY_DAYS, which is ${values.CONTACT_HISTORY_DAYS}`);
   if (values.NODE_ENV === 'production') problems.push(...productionSecretProblems(values));

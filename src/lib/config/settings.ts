@@ -510,6 +510,11 @@ export const settings = {
       'How long events are kept, by whole days in UTC; counts stay, of each contact the last event of each name, and changes of subscriptions. Not below `CONTACT_HISTORY_DAYS`.',
       'for ever',
     ),
+    RUN_RETENTION_DAYS: optional(
+      integer(31, 36_500),
+      'How long ended executions of workflows are kept, by whole days in UTC; counts stay, and who has been in a workflow. Not below `CONTACT_HISTORY_DAYS`.',
+      'for ever',
+    ),
     CONTACT_HISTORY_DAYS: setting(
       integer(1, 3650),
       90,
