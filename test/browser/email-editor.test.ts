@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import type { Browser, Locator, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { aProject, type TestApi, type TestProject } from '../support/api.ts';
@@ -350,34 +351,130 @@ test('the brand kit is changed beside the email, and every template follows it',
   expect(stored.body).toContain('Am Deich 1');
 });
 
-test('an image is uploaded where it is dropped, and asks for an alt text', async () => {
+/** A picture of a size, drawn in the page, as a file for the chooser. */
+async function picture(page: Page, name: string, width: number, height: number) {
+  const base64 = await page.evaluate<string>(`(() => {
+    const canvas = Object.assign(document.createElement('canvas'), { width: ${width}, height: ${height} });
+    const context = canvas.getContext('2d');
+    for (let x = 0; x < ${width}; x += 40) {
+      context.fillStyle = 'hsl(' + (x / 10) + ' 80% 50%)';
+      context.fillRect(x, 0, 40, ${height});
+    }
+    return canvas.toDataURL('image/png').split(',')[1];
+  })()`);
+  return { name, mimeType: 'image/png', buffer: Buffer.from(base64, 'base64') };
+}
+
+test('an image is cropped, scaled, described and found again, and dropped where it goes; a text of Word is pasted', async () => {
   await inDashboard('templates/new', async (page) => {
     await begin(page, 'With an image');
     await button(page, 'Block').click();
     await page.getByRole('menuitem', { name: 'Image', exact: true }).click();
-    const pixel = Buffer.from(
-      'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
-      'base64',
-    );
     const chooser = page.waitForEvent('filechooser');
     await button(page, 'Upload image').click();
-    await (await chooser).setFiles({ name: 'heron.png', mimeType: 'image/png', buffer: pixel });
-    await body(page).locator('img').waitFor();
-    await page.getByRole('region', { name: 'Checks' }).getByText('no alt text').waitFor();
-    await settings(page, 'Image').getByLabel('Alt text').fill('A heron in the mud');
-    await page.getByRole('region', { name: 'Checks' }).getByText('no alt text').waitFor({ state: 'detached' });
+    await (await chooser).setFiles(await picture(page, 'heron.png', 2000, 1000));
+    const dialog = page.getByRole('dialog');
+    const insert = () => dialog.getByRole('button', { name: 'Insert image' }).click();
+    await insert();
+    await dialog.getByText('Enter alt text, or mark the image as decorative.').waitFor();
+    await dialog.getByLabel('Alt text').fill('A heron in the mud');
+    await dialog.getByLabel('Crop', { exact: true }).selectOption('1:1 (square)');
+    await dialog.getByText('1000 × 1000 px').waitFor();
+    const corner = dialog.getByRole('button', { name: 'Crop size' });
+    await corner.press('Shift+ArrowLeft');
+    await dialog.getByText('800 × 800 px').waitFor();
+    await corner.press('Shift+ArrowRight');
+    // By pointer as well, as far as the image goes.
+    const area = await dialog.getByRole('button', { name: 'Crop area' }).boundingBox();
+    const middle = { x: (area?.x ?? 0) + (area?.width ?? 0) / 2, y: (area?.y ?? 0) + (area?.height ?? 0) / 2 };
+    await page.mouse.move(middle.x, middle.y);
+    await page.mouse.down();
+    await page.mouse.move(middle.x - (area?.width ?? 0), middle.y, { steps: 4 });
+    await page.mouse.up();
+    await expect
+      .poll(() => dialog.getByRole('button', { name: 'Crop area' }).getAttribute('style'))
+      .toMatch(/left: 0%/);
+    expect(await accessibilityProblems(page)).toEqual([]);
+    await dialog.getByLabel('Crop', { exact: true }).selectOption('Whole image');
+    await insert();
+    await dialog.waitFor({ state: 'detached' });
+    await expect
+      .poll(() =>
+        body(page)
+          .locator('img')
+          .evaluate((image) => [(image as unknown as { naturalWidth: number }).naturalWidth, image.clientWidth]),
+      )
+      .toEqual([1072, 536]);
+
+    await settings(page, 'Image').getByRole('button', { name: 'Recent images' }).click();
+    await dialog.getByRole('button', { name: 'heron.png' }).click();
+    await expect.poll(() => dialog.getByLabel('Alt text').inputValue()).toBe('A heron in the mud');
+    await dialog.getByLabel('Decorative').check();
+    await insert();
+    await dialog.waitFor({ state: 'detached' });
+    await expect.poll(() => settings(page, 'Image').getByLabel('Decorative').isChecked()).toBe(true);
+
+    const small = await picture(page, 'dropped.png', 40, 20);
     const drop = await page.evaluateHandle(`(() => {
       const transfer = new DataTransfer();
-      transfer.items.add(new File([new Uint8Array([${[...pixel].join()}])], 'dropped.png', { type: 'image/png' }));
+      transfer.items.add(new File([new Uint8Array([${[...small.buffer].join()}])], 'dropped.png', { type: 'image/png' }));
       return transfer;
     })()`);
     const place = await body(page).locator('img').boundingBox();
     const at = { clientX: (place?.x ?? 0) + 20, clientY: (place?.y ?? 0) + (place?.height ?? 0) - 1 };
     await body(page).dispatchEvent('drop', { dataTransfer: drop, ...at });
+    await dialog.getByLabel('Alt text').fill('A tern');
+    await insert();
     await expect.poll(() => body(page).locator('img').count()).toBe(2);
-    expect((await saved(page)).body).toContain('alt="A heron in the mud"');
+    expect((await saved(page)).document.content.map(({ attrs }: { attrs: object }) => attrs)).toMatchObject([
+      { alt: '', decorative: true, width: 536 },
+      { alt: 'A tern', decorative: false, width: 40 },
+    ]);
+
+    await body(page).focus();
+    await page.keyboard.press('ControlOrMeta+a');
+    await paste(page, {
+      'text/html': `${word}<p class=MsoNormal><img src="data:image/png;base64,${small.buffer.toString('base64')}" alt="A flock"></p>`,
+      'text/plain': 'Bird count',
+    });
+    await page.getByText('1 image was not pasted. Upload it as a file.').waitFor();
+    await expect.poll(() => body(page).locator('img').getAttribute('src')).toMatch(/^http.*\.png$/);
+    const { content } = (await saved(page)).document;
+    expect(shapeOf(content)).toEqual([
+      'heading',
+      'paragraph',
+      'bulletList',
+      'orderedList',
+      'columns',
+      'columns',
+      'image',
+    ]);
+    expect(content.at(-1).attrs).toMatchObject({ alt: 'A flock', width: 40 });
+    // What the editor has copied itself keeps its blocks.
+    await body(page).focus();
+    await page.keyboard.press('ControlOrMeta+a');
+    await page.keyboard.press('ControlOrMeta+c');
+    await page.keyboard.press('Delete');
+    await body(page).locator('.heading').waitFor({ state: 'detached' });
+    await page.keyboard.type('Other words');
+    await page.keyboard.press('ControlOrMeta+a');
+    await page.keyboard.press('ControlOrMeta+v');
+    await body(page).locator('.heading', { hasText: 'Bird count' }).waitFor();
+    await expect.poll(() => body(page).locator('[data-column]').count()).toBe(4);
+    await body(page).locator('img').waitFor();
   });
 });
+
+const word = readFileSync(new URL('../unit/dashboard/clipboard/word-365.html', import.meta.url), 'utf8');
+
+/** Pastes into the text that has the focus, with a picture of the text beside it as Word and Excel bring one. */
+const paste = (page: Page, texts: Record<string, string>) =>
+  page.evaluate(`(() => {
+    const clipboardData = new DataTransfer();
+    for (const [type, text] of Object.entries(${JSON.stringify(texts)})) clipboardData.setData(type, text);
+    clipboardData.items.add(new File(['x'], 'image.png', { type: 'image/png' }));
+    document.activeElement.dispatchEvent(new ClipboardEvent('paste', { clipboardData, bubbles: true, cancelable: true }));
+  })()`);
 
 test('the editor fits a phone', async () => {
   await inDashboard(

@@ -3,17 +3,26 @@ import { TextSelection } from '@tiptap/pm/state';
 import { EditorContent, useEditor } from '@tiptap/react';
 import { useLayoutEffect, useRef, useState } from 'react';
 import { type Early, type Successor, takeOver } from '../standby/early.ts';
+import { usePart } from '../standby/use-part.ts';
 import { Bubble } from './Bubble.tsx';
 import { BlockKeys } from './block-keys.ts';
 import type { Insertable } from './catalog.ts';
 import { type Content, documented } from './content.ts';
 import { DragHandle, type Hovered, hoveredBlock } from './DragHandle.tsx';
-import { dropLast, insertImage, takeImages } from './dropped.ts';
+import { cleanedHtml, columnWidth, dropLast, imagesOf, insertImage, pastedImages } from './dropped.ts';
 import { emailNodes } from './nodes.ts';
 import { type Suggested, Suggestions } from './suggest.ts';
 import { keepUndo } from './undo-history.ts';
 
 export { Inspector } from './Inspector.tsx';
+
+const loadImages = () => import('./ImageDialog.tsx');
+
+/** An image that is dropped or pasted, and where it goes: below the selection where that is not said. */
+interface Arriving {
+  file: File;
+  at?: number | undefined;
+}
 
 // In pixels: on small windows the toolbar and the settings of a block stand over the text at their edges.
 const covered = () =>
@@ -52,6 +61,12 @@ export function BlockEditor({
   const current = useRef({ variables, insertable, onChange });
   current.current = { variables, insertable, onChange };
   const [over, setOver] = useState<Hovered | null>(null);
+  const [arriving, setArriving] = useState<readonly Arriving[]>([]);
+  /** Asks about images one after another. Answers whether there are any. */
+  const take = (files: File[], at?: number) => {
+    setArriving((before) => [...before, ...files.map((file) => ({ file, at }))]);
+    return files.length > 0;
+  };
   const [extensions] = useState(() => [
     ...emailNodes,
     BlockKeys.configure({ onLink: () => onLinking(true) }),
@@ -71,12 +86,10 @@ export function BlockEditor({
       attributes: { role: 'textbox', 'aria-label': 'Body', 'aria-multiline': 'true' },
       scrollThreshold: covered(),
       scrollMargin: covered(),
-      handlePaste: (_, event) => takeImages(event.clipboardData?.files, (url) => insertImage(editor, url)),
+      transformPastedHTML: (html): string => cleanedHtml(editor, html),
+      handlePaste: (_, event) => take(pastedImages(event.clipboardData)),
       handleDrop: (view, event, slice, isMoved) =>
-        takeImages(event.dataTransfer?.files, (url) => {
-          const at = view.posAtCoords({ left: event.clientX, top: event.clientY })?.pos;
-          insertImage(editor, url, at);
-        }) ||
+        take(imagesOf(event.dataTransfer?.files), view.posAtCoords({ left: event.clientX, top: event.clientY })?.pos) ||
         (isMoved && dropLast(view, event.clientY, slice)),
     },
     onUpdate: ({ editor: changed }) => {
@@ -106,7 +119,33 @@ export function BlockEditor({
       </div>
       <Bubble editor={editor} isLinking={isLinking} onLinking={onLinking} />
       {suggested ? <SuggestionList {...suggested} /> : null}
+      <ArrivingImage editor={editor} arriving={arriving} onDone={() => setArriving((before) => before.slice(1))} />
     </>
+  );
+}
+
+/** Asks about the first image that arrives. */
+function ArrivingImage({
+  editor,
+  arriving,
+  onDone,
+}: {
+  editor: Editor;
+  arriving: readonly Arriving[];
+  onDone: () => void;
+}) {
+  const [first] = arriving;
+  const part = usePart(loadImages, first !== undefined);
+  if (!(part && first)) return null;
+  const { file, at } = first;
+  return (
+    <part.ImageDialog
+      key={arriving.length}
+      file={file}
+      column={columnWidth(editor, at ?? editor.state.selection.to)}
+      onInsert={(image) => insertImage(editor, image, at)}
+      onClose={onDone}
+    />
   );
 }
 

@@ -8,10 +8,20 @@ import { toast } from '../ui/toasts.tsx';
 
 /** Uploads an image from the computer, and answers its address. */
 export function ImagePicker({ onPick }: { onPick: (url: string) => void }) {
-  const field = useRef<HTMLInputElement>(null);
   const upload = useMutation({ mutationFn: uploadImage, onSuccess: ({ url }) => onPick(url) });
   return (
     <div className="field">
+      <ImageFileButton busy={upload.isPending} onFile={(file) => isSmallEnough(file) && upload.mutate(file)} />
+      {upload.error ? <Problem error={upload.error} /> : null}
+    </div>
+  );
+}
+
+/** Chooses an image from the computer. */
+export function ImageFileButton({ busy = false, onFile }: { busy?: boolean; onFile: (file: File) => void }) {
+  const field = useRef<HTMLInputElement>(null);
+  return (
+    <>
       <input
         ref={field}
         type="file"
@@ -20,20 +30,19 @@ export function ImagePicker({ onPick }: { onPick: (url: string) => void }) {
         accept={imageTypes}
         onChange={(event) => {
           const [file] = event.target.files ?? [];
-          if (file && isSmallEnough(file)) upload.mutate(file);
+          if (file) onFile(file);
           event.target.value = '';
         }}
       />
-      <Button busy={upload.isPending} onClick={() => field.current?.click()}>
+      <Button busy={busy} onClick={() => field.current?.click()}>
         <Upload aria-hidden /> Upload image
       </Button>
-      {upload.error ? <Problem error={upload.error} /> : null}
-    </div>
+    </>
   );
 }
 
 /** Whether the service takes a file of this size; says so where it does not. */
-export function isSmallEnough(file: File): boolean {
+function isSmallEnough(file: File): boolean {
   if (file.size <= largestImage) return true;
   toast('This image is larger than 10 MB: make it smaller.', 'bad');
   return false;

@@ -2,10 +2,13 @@ import { isVariableName, networks } from '@fernpost/email-document';
 import type { Editor } from '@tiptap/core';
 import type { Node } from '@tiptap/pm/model';
 import { NodeSelection } from '@tiptap/pm/state';
-import { type ReactNode, useEffect } from 'react';
+import { Images } from 'lucide-react';
+import { type ReactNode, useEffect, useState } from 'react';
+import { usePart } from '../standby/use-part.ts';
 import { Button } from '../ui/Button.tsx';
 import { CheckField, SelectField, TextArea, TextField } from '../ui/Field.tsx';
-import { ImagePicker } from './ImagePicker.tsx';
+import { columnWidth } from './dropped.ts';
+import { ImageFileButton } from './ImagePicker.tsx';
 import { blockOperatorNames } from './shapes.ts';
 
 /** The node that the inspector edits, and its position. */
@@ -97,10 +100,10 @@ type Attributes = Node['attrs'];
 
 /** The settings of each kind of block. */
 const settings: Record<string, (edited: Edited) => ReactNode> = {
-  image: ({ node: { attrs }, set }) => {
+  image: ({ node: { attrs }, pos, set, editor }) => {
     const { text, number, align } = fieldsOf(attrs, set);
     return [
-      <ImagePicker key="pick" onPick={(src) => set({ src })} />,
+      <ImageSource key="source" attrs={attrs} column={attrs.width ?? columnWidth(editor, pos)} set={set} />,
       text('src', 'Image address', { placeholder: 'https://' }),
       attrs.decorative ? null : text('alt', 'Alt text', { placeholder: 'What the image shows' }),
       <CheckField
@@ -148,6 +151,32 @@ const settings: Record<string, (edited: Edited) => ReactNode> = {
   columns: columnSettings,
   social: ({ node: { attrs }, set }) => <SocialLinks links={attrs.links} onChange={(links) => set({ links })} />,
 };
+
+const loadImages = () => import('./ImageDialog.tsx');
+
+/** Chooses what an image block shows: a file, or an image that the project has. */
+function ImageSource({ attrs, column, set }: { attrs: Attributes; column: number; set: Change }) {
+  const [asked, setAsked] = useState<{ file: File | null } | null>(null);
+  const part = usePart(loadImages, asked !== null);
+  return (
+    <div className="row">
+      <ImageFileButton onFile={(file) => setAsked({ file })} />
+      <Button onClick={() => setAsked({ file: null })}>
+        <Images aria-hidden /> Recent images
+      </Button>
+      {part && asked ? (
+        <part.ImageDialog
+          {...asked}
+          column={column}
+          alt={attrs.alt}
+          decorative={attrs.decorative}
+          onInsert={(image) => set({ ...image })}
+          onClose={() => setAsked(null)}
+        />
+      ) : null}
+    </div>
+  );
+}
 
 function conditionalSettings({ node: { attrs }, set, variables }: Edited): ReactNode {
   const { name, text } = fieldsOf(attrs, set);

@@ -14,10 +14,14 @@ export function selectedBlocks({ state: { doc, selection } }: Editor): Content {
   return documented(nodes.flatMap((node) => (node ? [node.toJSON()] : [])));
 }
 
-/** The editor's nodes hold what the schema of documents describes, except that texts may be empty. */
+/**
+ * The editor's nodes hold what the schema of documents describes, except that texts may be empty, and that an image which is still
+ * being uploaded has an address of this page, which nobody else can open.
+ */
 export function documented(nodes: JSONContent[]): Content {
   const whole = (node: JSONContent): JSONContent => {
     if (node.content) return { ...node, content: node.content.map(whole) };
+    if (node.type === 'image' && /^blob:/.test(node.attrs?.src)) return { ...node, attrs: { ...node.attrs, src: '' } };
     return node.type === 'paragraph' || node.type === 'heading' ? { ...node, content: [] } : node;
   };
   return nodes.map(whole) as unknown as Content;

@@ -98,7 +98,8 @@ const Heading = Node.create({
   content: 'inline*',
   defining: true,
   addAttributes: () => ({ level: { default: 1, rendered: false }, ...aligned }),
-  parseHTML: () => [1, 2, 3].map((level) => ({ tag: `h${level}`, attrs: { level } })),
+  // Also as it is copied here, which is how it is drawn.
+  parseHTML: () => [1, 2, 3].map((level) => ({ tag: `h${level}, div.heading-${level}`, attrs: { level } })),
   renderHTML: shaped('heading'),
 });
 

@@ -13,6 +13,7 @@ const folders = [
   'tools',
   'dashboard/src/code',
   'dashboard/src/conditions',
+  'dashboard/src/editor/rules',
   'dashboard/src/pages/campaigns/rules',
   'dashboard/src/pages/contacts/import/rules',
   'dashboard/src/pages/mail/starters',
