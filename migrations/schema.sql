@@ -2097,15 +2097,36 @@ CREATE OR REPLACE FUNCTION narrowed_filters(projects uuid[])
  LANGUAGE sql
  STABLE
 AS $function$
+  with steps (project_id, config) as (
+    select a.project_id, s.config
+    from automations a join automation_steps s on s.automation_id = a.id
+    where a.project_id = any (projects) and s.type = 'CONDITION' and s.config ->> 'mode' in ('tree', 'multi')
+    union all
+    select pinned.project_id, pinned.config
+    from (
+      select a.id, a.project_id, v.id as version, step.value -> 'config' as config
+      from automations a join automation_versions v on v.automation_id = a.id
+        cross join lateral jsonb_array_elements(v.graph -> 'steps') step (value)
+      where a.project_id = any (projects) and step.value ->> 'type' = 'CONDITION' and step.value #>> '{config,mode}' in ('tree', 'multi')
+      -- Contacts are looked for only where there is something to keep for them.
+      offset 0) pinned
+    where exists (
+      select from automation_runs r
+      where r.automation_id = pinned.id and r.status in ('RUNNING', 'WAITING') and pinned.version in (r.version_id, r.next_version_id)))
   select c.project_id, f.filter
   from (
     select s.project_id, s.condition from segments s where s.project_id = any (projects)
     union all
     select k.project_id, k.audience_condition from campaigns k where k.project_id = any (projects) and k.status in ('DRAFT', 'SCHEDULED')
     union all
-    select a.project_id, a.trigger_config -> 'audienceCondition' from automations a where a.project_id = any (projects)) c (project_id, condition)
+    select a.project_id, a.trigger_config -> 'audienceCondition' from automations a where a.project_id = any (projects)
+    union all
+    select s.project_id, s.config -> 'condition' from steps s where s.config ->> 'mode' = 'tree'
+    union all
+    select s.project_id, jsonb_path_query(s.config, 'lax $.branches[*].condition') from steps s where s.config ->> 'mode' = 'multi') c (project_id, condition)
   cross join lateral jsonb_path_query(
-    c.condition, 'strict $.** ? (exists(@.where) || exists(@.times) || exists(@.of) || exists(@.link))') f (filter)
+    -- Steps that are being edited may have anything in their conditions.
+    c.condition, 'strict $.** ? (@.field.type() == "string" && (exists(@.where) || exists(@.times) || exists(@.of) || exists(@.link)))') f (filter)
   where jsonb_typeof(c.condition) = 'object'
 $function$;
 
@@ -2279,8 +2300,10 @@ declare
 begin
   walked := cardinality(page);
   narrowed := array(
-    select f.project_id || ' ' || case when f.filter ? 'link' then 'email.click' else substr(f.filter ->> 'field', 7) end
-    from narrowed_filters(array(select distinct e.project_id from events e where e.id = any (page))) f);
+    select f.project_id || ' ' || case when f.filter ? 'link' then 'email.click' else regexp_replace(f.filter ->> 'field', '^event\.', '') end
+    from narrowed_filters(array(select distinct e.project_id from events e where e.id = any (page))) f
+    -- Filters on mail look at mail, but for links, which are in the data of clicks.
+    where f.filter ? 'link' or f.filter ->> 'field' not like 'email.%');
   removed := remove_events(array(
     select e.id from events e
     where e.id = any (page) and e.created_at < cutoff and e.name not in ('contact.subscribed', 'contact.unsubscribed')

@@ -14,8 +14,10 @@ declare
 begin
   walked := cardinality(page);
   narrowed := array(
-    select f.project_id || ' ' || case when f.filter ? 'link' then 'email.click' else substr(f.filter ->> 'field', 7) end
-    from narrowed_filters(array(select distinct e.project_id from events e where e.id = any (page))) f);
+    select f.project_id || ' ' || case when f.filter ? 'link' then 'email.click' else regexp_replace(f.filter ->> 'field', '^event\.', '') end
+    from narrowed_filters(array(select distinct e.project_id from events e where e.id = any (page))) f
+    -- Filters on mail look at mail, but for links, which are in the data of clicks.
+    where f.filter ? 'link' or f.filter ->> 'field' not like 'email.%');
   removed := remove_events(array(
     select e.id from events e
     where e.id = any (page) and e.created_at < cutoff and e.name not in ('contact.subscribed', 'contact.unsubscribed')

@@ -141,11 +141,52 @@ async function aYear(): Promise<void> {
     `insert into segments (id, project_id, name, type, condition) values (uuidv7(), $1, 'Narrow', 'DYNAMIC', $2)`,
     [JSON.stringify({ logic: 'AND', groups: [{ filters: narrowed() }] })],
   );
+  await stepsThatAsk();
   await db.rows(`update event_counts_state set counted_through = '-infinity'`);
   await q(`insert into mail_count_changes (project_id, hour, outgoing, incoming, delivered, opened, clicked, bounced, rated, rated_bounced, rated_complained)
     select project_id, date_bin('1 hour', created_at, timestamptz 'epoch'), c.* from emails m cross join lateral mail_counts_of(m.source_type, m.status, m.simulated,
       m.delivered_at, m.opened_at, m.clicked_at, m.bounced_at, m.complained_at) c where project_id = $1`);
 }
+
+/** Events that CONDITION steps ask for more than once: of a draft, of a version that a contact is in, and of one that nobody is in. */
+async function stepsThatAsk(): Promise<void> {
+  const { db } = database;
+  const tree = (field: string) => ({ logic: 'AND', groups: [{ filters: [oftenAsked(field)] }] });
+  const asking = (field: string) => ({ type: 'CONDITION', config: { mode: 'tree', condition: tree(field) } });
+  await db.rows(
+    `with flow as (insert into automations (id, project_id, name) values (uuidv7(), $1, 'Asking') returning id),
+      drafts as (insert into automation_steps (id, automation_id, type, name, position, config)
+        select uuidv7(), id, 'CONDITION', 'Draft', '{}', config from flow, jsonb_array_elements($2::jsonb) config),
+      versions as (insert into automation_versions (id, automation_id, version, graph, hash)
+        select uuidv7(), id, n, jsonb_build_object('steps', jsonb_build_array(step)), ('h' || n)::bytea from flow, jsonb_array_elements($3::jsonb) with ordinality s (step, n)
+        returning id, automation_id, version)
+    insert into automation_runs (id, project_id, automation_id, version_id, contact_id, entry, status)
+    select uuidv7(), $1, v.automation_id, v.id, c.id, 1, case v.version when 1 then 'WAITING' else 'COMPLETED' end
+    from versions v join lateral (select id from contacts where project_id = $1 order by id offset v.version limit 1) c on true`,
+    [
+      project.id,
+      // A step that is being edited may have anything in its condition, and a comparison in its value.
+      JSON.stringify([
+        { mode: 'multi', branches: [{ id: 'often', condition: tree(kept[0]) }, { id: 'none' }] },
+        { mode: 'tree', condition: { where: 1, filters: [{ field: 7, times: {} }] } },
+        { mode: 'multi', branches: [{ id: 'same', operator: 'equals', value: { where: 1 } }] },
+      ]),
+      JSON.stringify([asking(kept[1]), asking(forgotten)]),
+    ],
+  );
+  await db.rows(
+    `insert into events (id, project_id, contact_id, name, data, created_at)
+     select uuidv7(at - now()), $1, id, regexp_replace(name, '^event\\.', ''), '{}', at
+     from (select c.id, name, now() - make_interval(days => 100 + n) as at from contacts c cross join generate_series(1, 3) n cross join unnest($2::text[]) name
+       where c.project_id = $1) asked`,
+    [project.id, [...kept, forgotten]],
+  );
+}
+
+const oftenAsked = (field: string) => ({ field, operator: 'triggered', times: { atLeast: 3 } });
+// The second one as conditions may name events too, without a prefix.
+const kept = ['event.trial.extended', 'trial.paused'] as const;
+const forgotten = 'event.trial.ended';
 
 async function fold(): Promise<void> {
   await expect
@@ -230,7 +271,7 @@ async function found(): Promise<Record<string, string[]>> {
   ]);
   const { db } = database;
   const pairs = await Promise.all(
-    [...simple, ...narrowed()].map(async (filter) => {
+    [...simple, ...narrowed(), ...kept.map(oftenAsked)].map(async (filter) => {
       const condition = parseCondition({ logic: 'AND', groups: [{ filters: [filter] }] });
       const query = conditionQuery(condition, { projectId: project.id, now, reach: 'all' });
       const rows = await db.rows<{ id: string }>(
@@ -263,7 +304,16 @@ describe('a year of mail and events, of which 90 days are kept', () => {
     expect(has.mails).toBe(had.mails - removed.mails);
     // Of each contact the last mail of each kind and what the segment asks for, the campaign that is being sent, the one that waits and the one of the execution.
     expect(has.old).toBeLessThanOrEqual(people * 8 + 2);
-    expect(has.oldEvents).toBeLessThanOrEqual(people * (5 + 10) + 1);
+    expect(has.oldEvents).toBeLessThanOrEqual(people * (5 + 10 + 2 * 3 + 1) + 1);
+    const asked = await database.db.rows(
+      `select name, count(*)::int / $1::int as each from events where name like 'trial.%' group by 1 order by 1`,
+      [people],
+    );
+    expect(asked).toEqual([
+      { name: 'trial.ended', each: 1 },
+      { name: 'trial.extended', each: 3 },
+      { name: 'trial.paused', each: 3 },
+    ]);
     expect(await sums()).toEqual(before);
     expect(await found()).toEqual(matched);
     await fold();
@@ -279,7 +329,7 @@ describe('a year of mail and events, of which 90 days are kept', () => {
     );
     expect(sending).toEqual({ rows: people });
     const execution = await one(`select count(m.id)::int as mails, count(e.id)::int as events from automation_runs r
-      left join emails m on m.workflow_execution_id = r.id left join events e on e.id = r.source_event_id`);
+      left join emails m on m.workflow_execution_id = r.id left join events e on e.id = r.source_event_id where r.source_event_id is not null`);
     expect(execution).toEqual({ mails: 1, events: 1 });
   });
 
