@@ -1,7 +1,8 @@
 import { type Condition, parseCondition } from '../lib/conditions/condition.ts';
+import { ConditionFault } from '../lib/conditions/dates.ts';
 import { mentionsEvent, mentionsField } from '../lib/conditions/segments.ts';
 import { bareBadRequest } from '../lib/errors.ts';
-import { type Database, type Query, sql } from '../store/sql.ts';
+import { type Database, sql } from '../store/sql.ts';
 import { refusing } from './conditions.ts';
 
 /** A segment, campaign or workflow that relies on something. */
@@ -20,26 +21,26 @@ export interface Uses {
 /** Returns everything that relies on a contact field: `data.plan`, `email`. Campaigns that are sent or cancelled do not count. */
 export async function usesOfField(db: Database, projectId: string, field: string): Promise<Uses> {
   const mentions = (condition: Condition) => mentionsField(condition, field);
-  const [segments, campaigns, workflows] = await Promise.all([
-    whose(db, conditionsOfSegments(projectId), mentions),
+  const [asking, campaigns, workflows] = await Promise.all([
+    usesInConditions(db, projectId, mentions),
     // A condition that came with another type of audience is stored as it was sent, and has no effect.
-    whose(
-      db,
-      sql`select id, name, audience_condition as condition from campaigns
+    db.rows<Use & { condition: unknown }>(sql`select id, name, audience_condition as condition from campaigns
         where project_id = ${projectId} and audience_type = 'FILTERED' and audience_condition is not null
           and status not in ('SENT', 'CANCELLED')
-        order by created_at, id`,
-      mentions,
-    ),
+        order by created_at, id`),
     automationsUsingField(db, projectId, field),
   ]);
-  return { segments, campaigns, workflows };
+  return {
+    segments: asking.segments,
+    campaigns: campaigns.filter(({ condition }) => mentions(refusing(() => parseCondition(condition)))).map(use),
+    workflows: together(workflows, asking.workflows),
+  };
 }
 
 /** Returns everything that relies on an event: conditions that ask for it, and workflows that it starts or that wait for it. */
 export async function usesOfEvent(db: Database, projectId: string, name: string): Promise<Uses> {
-  const [segments, workflows] = await Promise.all([
-    whose(db, conditionsOfSegments(projectId), (condition) => mentionsEvent(condition, name)),
+  const [asking, workflows] = await Promise.all([
+    usesInConditions(db, projectId, (condition) => mentionsEvent(condition, name)),
     name.includes('\0')
       ? []
       : db.rows<Use>(sql`
@@ -49,7 +50,7 @@ export async function usesOfEvent(db: Database, projectId: string, name: string)
             where s.automation_id = a.id and s.type = 'WAIT_FOR_EVENT' and s.config ->> 'eventName' = ${name}))
           order by a.created_at, a.id`),
   ]);
-  return { segments, campaigns: [], workflows };
+  return { segments: asking.segments, campaigns: [], workflows: together(workflows, asking.workflows) };
 }
 
 /** Refuses to delete what is in use, with the first five names. @throws bare 400 */
@@ -62,18 +63,57 @@ export function refuseInUse(name: string, { segments, campaigns, workflows }: Us
   if (uses.length > 0) throw bareBadRequest(`"${name}" is in use by ${uses.slice(0, 5).join(', ')}`);
 }
 
-/** The automations whose schedule enrolls a segment; without those that the key `except` has enabled. */
+/**
+ * The automations whose schedule enrolls a segment, or whose steps ask for it in their conditions; without those that the key `except`
+ * has enabled.
+ */
 export function automationsUsingSegment(
   db: Database,
   projectId: string,
   segmentId: string,
   except: string | null = null,
-): Promise<Use[]> {
-  return db.rows<Use>(sql`
-    select a.id, a.name from automations a
-    where a.project_id = ${projectId} and a.trigger_type = 'SCHEDULE' and a.trigger_config ->> 'segmentId' = ${segmentId}
-      and (${except}::uuid is null or a.limited_by is distinct from ${except}::uuid)
+): Promise<(Use & { enrolls: boolean })[]> {
+  return db.rows<Use & { enrolls: boolean }>(sql`
+    select a.id, a.name, enrolls from automations a
+      cross join lateral (select a.trigger_type = 'SCHEDULE' and coalesce(a.trigger_config ->> 'segmentId' = ${segmentId}, false) as enrolls) schedule
+    where a.project_id = ${projectId} and (${except}::uuid is null or a.limited_by is distinct from ${except}::uuid) and (enrolls or exists (
+      select from automation_steps s cross join lateral jsonb_path_query(s.config, 'strict $.** ? (exists(@.field))') f (filter)
+      where s.automation_id = a.id and s.type = 'CONDITION' and s.config ->> 'mode' in ('tree', 'multi')
+        and lower(f.filter ->> 'field') = 'segment.' || lower(${segmentId})))
     order by a.created_at, a.id`);
+}
+
+/** The segments whose condition passes a test, and the automations that have such a one in their steps. */
+async function usesInConditions(
+  db: Database,
+  projectId: string,
+  test: (condition: Condition) => boolean,
+): Promise<Pick<Uses, 'segments' | 'workflows'>> {
+  const rows = await db.rows<Use & { kind: 'segment' | 'workflow'; condition: unknown }>(sql`
+    select kind, id, name, condition
+    from (
+      select 'segment' as kind, id, name, condition, created_at from segments where project_id = ${projectId} and condition is not null
+      union all
+      select 'workflow', a.id, a.name, tree, a.created_at
+      from automations a join automation_steps s on a.id = s.automation_id
+        cross join lateral (select s.config -> 'condition' as tree where s.config ->> 'mode' = 'tree'
+          union all select jsonb_path_query(s.config, 'lax $.branches[*] ? (!exists(@.operator)).condition') where s.config ->> 'mode' = 'multi') trees
+      where a.project_id = ${projectId} and s.type = 'CONDITION' and s.config ->> 'mode' in ('tree', 'multi')) asking
+    order by created_at, id`);
+  const found = rows.filter(({ kind, condition }) => {
+    const tree = kind === 'segment' ? refusing(() => parseCondition(condition)) : readable(condition);
+    return tree !== null && test(tree);
+  });
+  return {
+    segments: found.filter(({ kind }) => kind === 'segment').map(use),
+    workflows: found.filter(({ kind }) => kind === 'workflow').map(use),
+  };
+}
+
+const use = ({ id, name }: Use): Use => ({ id, name });
+
+function together(...lists: Use[][]): Use[] {
+  return [...new Map(lists.flat().map((use) => [use.id, use])).values()];
 }
 
 // A CONDITION asks for a field, an UPDATE_CONTACT writes it.
@@ -90,13 +130,12 @@ async function automationsUsingField(db: Database, projectId: string, field: str
     order by a.created_at, a.id`);
 }
 
-function conditionsOfSegments(projectId: string): Query {
-  return sql`select id, name, condition from segments
-    where project_id = ${projectId} and condition is not null order by created_at, id`;
-}
-
-async function whose(db: Database, rows: Query, test: (condition: Condition) => boolean): Promise<Use[]> {
-  const conditional = await db.rows<Use & { condition: unknown }>(rows);
-  const found = conditional.filter(({ condition }) => test(refusing(() => parseCondition(condition))));
-  return found.map(({ id, name }) => ({ id, name }));
+// Drafts may hold conditions that are not finished, which ask for nothing yet.
+function readable(condition: unknown): Condition | null {
+  try {
+    return parseCondition(condition, true);
+  } catch (error) {
+    if (error instanceof ConditionFault) return null;
+    throw error;
+  }
 }

@@ -80,12 +80,35 @@ export async function checkedDefinition(
 ): Promise<Definition> {
   const definition = await storedDefinition(db, projectId, tree);
   refusing(() => checkSegmentReferences(definition.condition, definition.segments, selfId));
-  await checkMailSources(db, projectId, definition.condition);
+  await checkMailSources(db, projectId, definition.condition, null);
   return definition;
 }
 
+/** The graph of a workflow that a condition is part of. */
+export interface GraphOfCondition {
+  automationId: string;
+  stepIds: ReadonlySet<string>;
+}
+
+/** `checkedDefinition` for the condition of a workflow's step: of its own workflow it can name the steps of that graph only. */
+export async function checkStepDefinition(
+  db: Database,
+  projectId: string,
+  tree: unknown,
+  graph: GraphOfCondition,
+): Promise<void> {
+  const definition = await stepDefinition(db, projectId, tree);
+  refusing(() => checkSegmentReferences(definition.condition, definition.segments));
+  await checkMailSources(db, projectId, definition.condition, graph);
+}
+
 /** Refuses filters on the mail of a campaign, template or step that the project does not have. @throws 400 that names the place */
-async function checkMailSources(db: Database, projectId: string, condition: Condition): Promise<void> {
+async function checkMailSources(
+  db: Database,
+  projectId: string,
+  condition: Condition,
+  graph: GraphOfCondition | null,
+): Promise<void> {
   const named = filtersOf(condition).flatMap((filter) => (filter.kind === 'activity' && filter.of ? [filter.of] : []));
   if (named.length === 0) return;
   const ids = [...new Set(named.map(({ id }) => id))];
@@ -93,8 +116,12 @@ async function checkMailSources(db: Database, projectId: string, condition: Cond
     select 'campaignId' as kind, id from campaigns where project_id = ${projectId} and id = any(${ids}::uuid[])
     union all select 'templateId', id from templates where project_id = ${projectId} and id = any(${ids}::uuid[])
     union all select 'stepId', s.id from automation_steps s join automations a on a.id = s.automation_id
-      where a.project_id = ${projectId} and s.id = any(${ids}::uuid[])`);
-  const unknown = named.find(({ kind, id }) => !rows.some((row) => row.kind === kind && row.id === id));
+      where a.project_id = ${projectId} and s.id = any(${ids}::uuid[])
+        and a.id is distinct from ${graph?.automationId ?? null}::uuid`);
+  const unknown = named.find(
+    ({ kind, id }) =>
+      !rows.some((row) => row.kind === kind && row.id === id) && !(kind === 'stepId' && graph?.stepIds.has(id)),
+  );
   if (unknown === undefined) return;
   const what = unknown.kind.slice(0, -'Id'.length);
   refused(conditionFault([unknown.path], `No ${what} with id ${unknown.id} exists in this project`));
@@ -107,8 +134,17 @@ export function conditionObject(condition: unknown, complaint: string): Record<s
 }
 
 /** Parses a stored condition tree; segments it refers to that are gone have no members. */
-export async function storedDefinition(db: Database, projectId: string, tree: unknown): Promise<Definition> {
-  const condition = refusing(() => parseCondition(tree));
+export function storedDefinition(db: Database, projectId: string, tree: unknown): Promise<Definition> {
+  return definitionOf(db, projectId, tree, false);
+}
+
+/** `storedDefinition` for the condition of a workflow's step, which may ask for `trigger.<key>`. */
+export function stepDefinition(db: Database, projectId: string, tree: unknown): Promise<Definition> {
+  return definitionOf(db, projectId, tree, true);
+}
+
+async function definitionOf(db: Database, projectId: string, tree: unknown, ofStep: boolean): Promise<Definition> {
+  const condition = refusing(() => parseCondition(tree, ofStep));
   const segments = await resolveSegments(condition, (ids) => segmentsAsStored(db, projectId, ids)).catch(refused);
   return { condition, segments };
 }

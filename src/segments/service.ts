@@ -122,7 +122,7 @@ export async function patchSegment(
 
 /**
  * Deletes a segment with its memberships; filters that refer to it match no contact, or every contact where they
- * ask for non-members. @throws 404, 409 while a campaign that is not over goes to it, or a scheduled workflow enrolls it
+ * ask for non-members. @throws 404, 409 while a campaign that is not over goes to it, or a workflow enrolls or asks for it
  */
 export async function deleteSegment(db: Database, projectId: string, id: string): Promise<void> {
   await db.transaction(async (tx) => {
@@ -137,7 +137,8 @@ export async function deleteSegment(db: Database, projectId: string, id: string)
     const workflows = await automationsUsingSegment(tx, projectId, id);
     if (workflows.length > 0) {
       const names = workflows.slice(0, 5).map(({ name }) => `"${name}"`);
-      throw conflict(`Scheduled workflows enroll this segment: ${names.join(', ')}`, { workflows: workflows.length });
+      const use = workflows.every(({ enrolls }) => enrolls) ? 'Scheduled workflows enroll' : 'Workflows use';
+      throw conflict(`${use} this segment: ${names.join(', ')}`, { workflows: workflows.length });
     }
     const dependents = await dependentsOf(tx, projectId, id);
     await keepLimits(tx, { id, projectId, isTracked: false });
@@ -222,7 +223,7 @@ async function keepLimits(
     (await campaignsUsing(tx, project, used, key)) > 0;
   if (!isTracked && (!id || !projectId || !(await isUsed(id, projectId)))) return;
   throw beyondRecipients(
-    'cannot change who belongs to a dynamic segment that tracks its membership, nor to a segment that other segments, or campaigns or scheduled workflows of others, refer to',
+    'cannot change who belongs to a dynamic segment that tracks its membership, nor to a segment that other segments, or campaigns or workflows of others, refer to',
     'Use a segment of its own without trackMembership, a key without limits, or sign in.',
   );
 }

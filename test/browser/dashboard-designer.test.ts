@@ -311,6 +311,54 @@ test('the condition of a schedule is built in the designer, beside whom it finds
   });
 });
 
+test('conditions of steps are built as those of segments are, also on the event that starts the workflow', async () => {
+  const { own, inDashboard, open } = designer;
+  const { id } = await own.automation({ name: 'Fragt' });
+  const asks = { field: 'data.plan', operator: 'equals', value: 'pro' };
+  const position = { x: 100, y: 250 };
+  const asked = await own.step(id, 'CONDITION', asks, { name: 'Large order?', position });
+  const { field, ...compared } = asks;
+  const branches = [{ id: 'pro', name: 'Pro', ...compared }];
+  const sorted = await own.step(
+    id,
+    'CONDITION',
+    { mode: 'multi', field, branches },
+    { name: 'Sort', position: { x: 100, y: 420 }, autoConnect: false },
+  );
+  const filter = (page: Page) => page.getByRole('group', { name: 'Filter 1 of group 1', exact: true });
+  await inDashboard(async (page) => {
+    await open(page, `workflows/${id}`);
+    await stepOn(page, 'Large order?').click();
+    await pick(page, 'Type', 'tree');
+    await filter(page).getByLabel('Filter by').selectOption('trigger');
+    await filter(page).getByLabel('Field name').fill('total');
+    await filter(page).getByLabel('Operator').selectOption('greaterThan');
+    await filter(page).getByLabel('Value type').selectOption('number');
+    await filter(page).getByLabel('Value', { exact: true }).fill('50');
+    await page.getByText('Contacts whose triggering event has a total that is more than 50.').waitFor();
+    await page.getByText('Contacts cannot be counted before the triggering event is known.').waitFor();
+    expect(await accessibilityProblems(page)).toEqual([]);
+    await stepOn(page, 'Sort').click();
+    await pick(page, 'Operator of branch 1', 'tree');
+    await filter(page).getByLabel('Filter by').selectOption('subscribed');
+    await page.getByText('Contacts who are subscribed.').waitFor();
+    await press(page, 'Save');
+    await page.getByText('No changes', { exact: true }).waitFor();
+  });
+  const { steps } = await own.done('GET', `/workflows/${id}`);
+  const configs = new Map(steps.map((step: { id: string; config: object }) => [step.id, step.config]));
+  const all = (one: object) => ({ logic: 'AND', groups: [{ filters: [one] }] });
+  expect(configs.get(asked)).toEqual({
+    mode: 'tree',
+    condition: all({ field: 'trigger.total', operator: 'greaterThan', value: 50 }),
+  });
+  expect(configs.get(sorted)).toEqual({
+    mode: 'multi',
+    field,
+    branches: [{ id: 'pro', name: 'Pro', condition: all({ field: 'subscribed', operator: 'equals', value: true }) }],
+  });
+});
+
 test('the small map lies beside the graph at every width, never on a step', async () => {
   const { own, inDashboard, open } = designer;
   const { id } = await own.automation({ name: 'Lang' });

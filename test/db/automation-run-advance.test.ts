@@ -104,6 +104,67 @@ describe('the way of a run', () => {
     expect((await see(automation)).reason).toBe(branch);
   });
 
+  test('condition trees ask for the history of the contact, what the run changed, its mail and the event that started it', async () => {
+    const template = await aTemplate(database.db, project);
+    const all = (...filters: object[]) => ({ logic: 'AND', groups: [{ filters }] });
+    const spec: AutomationSpec = {
+      steps: {
+        set: ['UPDATE_CONTACT', { updates: { plan: 'team' } }],
+        mail: ['SEND_EMAIL', { templateId: template }],
+        check: ['CONDITION', {}],
+        sort: ['CONDITION', {}],
+        large: ['EXIT', { reason: 'large' }],
+        other: ['EXIT', { reason: 'other' }],
+        no: ['EXIT', { reason: 'no' }],
+      },
+      ways: [
+        ['trigger', 'set'],
+        ['set', 'mail'],
+        ['mail', 'check'],
+        ['check.yes', 'sort'],
+        ['check.no', 'no'],
+        ['sort.large', 'large'],
+        ['sort.default', 'other'],
+      ],
+    };
+    const reasons: (string | null)[] = [];
+    for (const [orders, total] of [
+      [1, 80],
+      [2, 80],
+      [2, 20],
+    ] as const) {
+      const automation = await anAutomation(database.db, project.id, spec);
+      const configs = {
+        check: {
+          mode: 'tree',
+          condition: all(
+            { field: 'data.plan', operator: 'equals', value: 'team' },
+            { field: 'event.ordered', operator: 'triggered', times: { atLeast: 2 } },
+            { field: 'email.sent', operator: 'notTriggered', of: { stepId: automation.steps.mail } },
+          ),
+        },
+        sort: {
+          mode: 'multi',
+          branches: [{ id: 'large', condition: all({ field: 'trigger.total', operator: 'greaterThan', value: 50 }) }],
+        },
+      };
+      for (const [name, config] of Object.entries(configs))
+        await database.db.count(`update automation_steps set config = $2 where id = $1`, [
+          automation.steps[name],
+          JSON.stringify(config),
+        ]);
+      await database.db.count(`delete from events where contact_id = $1`, [contact]);
+      for (let n = 0; n < orders; n++) await anEvent(database.db, project.id, contact, 'ordered');
+      const [run] = await letIn(database.db, automation, [contact], { total });
+      await advance(deps, run?.id ?? '', 0);
+      const { reason, steps } = await see(automation);
+      reasons.push(reason);
+      const output = steps.find((step) => step.name === 'check')?.output;
+      expect(output).toEqual({ mode: 'tree', result: orders === 2, branch: orders === 2 ? 'yes' : 'no' });
+    }
+    expect(reasons).toEqual(['no', 'large', 'other']);
+  });
+
   test('a branch without a way out completes the run', async () => {
     const { automation, runId } = await begin({
       steps: { check: ['CONDITION', { field: 'data.plan', operator: 'exists' }], out: ['EXIT'] },

@@ -1,9 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { decideCondition } from '../../src/automations/runtime/condition.ts';
 import { conditionQuery } from '../../src/contacts/conditions.ts';
 import { type Condition, parseCondition } from '../../src/lib/conditions/condition.ts';
 import { type SegmentMap, segmentFacts } from '../../src/lib/conditions/segments.ts';
+import type { JsonObjectValue } from '../../src/lib/contact-data.ts';
 import { type Query, sql } from '../../src/store/sql.ts';
 import { type TestDatabase, testDatabase } from '../support/database.ts';
 import { evaluateCondition } from '../unit/conditions/evaluate-condition.ts';
@@ -116,6 +118,46 @@ describe('SQL and the evaluator agree', () => {
     const { split } = await compare((rows) => aTree(rows, segmentIds), 300);
     // Trees that match everybody or nobody prove little.
     expect(split).toBeGreaterThan(400);
+  });
+
+  test('on what a CONDITION step asks of one contact as it is there, and of the event that started the run', async () => {
+    let held = 0;
+    const trigger = { plan: 'pro', total: 80, when: '2026-03-15', a: { b: 5 } };
+    const ofTrigger = fc.constantFrom<unknown>(
+      { field: 'trigger.total', operator: 'greaterThan', value: 50 },
+      { field: 'trigger.plan', operator: 'notEquals', value: 'pro' },
+      { field: 'trigger.a.b', operator: 'equals', value: 5 },
+      { field: 'trigger.when', operator: 'withinNext', value: 1, unit: 'days' },
+      { field: 'trigger.missing', operator: 'notExists' },
+    );
+    // These projects have no segments, so nobody is a member of any.
+    const asks = populations.flatMap(({ projectId, rows }) =>
+      fc
+        .sample(fc.tuple(aTree(rows, segmentIds), ofTrigger, fc.constantFrom(...rows), fc.constantFrom(...rows)), 25)
+        .flatMap(([tree, filter, row, other]) =>
+          [tree, leaf(filter)].map((condition) => ({ projectId, row, other, condition })),
+        ),
+    );
+    for (const { projectId, row, other, condition } of asks) {
+      // The step sees data that the run may have changed, with the history of the contact.
+      const subject = { ...row.subject, contact: other.subject.contact };
+      const { createdAt, updatedAt, data, ...rest } = subject.contact;
+      const contact = {
+        ...rest,
+        id: row.id,
+        data: data as JsonObjectValue,
+        createdAt: createdAt.toISOString(),
+        updatedAt: updatedAt.toISOString(),
+      };
+      const scope = { projectId, now, trigger: async () => trigger };
+      const output = await decideCondition(db.db, { mode: 'tree', condition }, { contact, context: null }, scope);
+      const memberships = new Set<string>();
+      const holds = evaluateCondition(parseCondition(condition, true), { ...subject, memberships }, { now, trigger });
+      expect([condition, output]).toEqual([condition, { mode: 'tree', result: holds, branch: holds ? 'yes' : 'no' }]);
+      if (holds) held += 1;
+    }
+    expect(held).toBeGreaterThan(20);
+    expect(held).toBeLessThan(asks.length - 20);
   });
 
   const every = Object.entries(operators).flatMap(([kind, names]) =>

@@ -39,6 +39,7 @@ export function ConditionBuilder({
   problem,
   counts = noCounts,
   exceptSegment,
+  hasTrigger,
   onChange,
 }: {
   form: ConditionForm;
@@ -46,9 +47,11 @@ export function ConditionBuilder({
   counts?: GroupCounts;
   /** A segment that cannot be asked about, because the condition is its own. */
   exceptSegment?: string | undefined;
+  /** The condition is that of a workflow's step, which can use the data of the event that started it. */
+  hasTrigger?: boolean | undefined;
   onChange: (form: ConditionForm) => void;
 }) {
-  const known = useVocabulary(exceptSegment);
+  const known = useVocabulary(exceptSegment, hasTrigger);
   const isFull = [...filtersIn(form)].length >= maxFilters;
   // A new part takes the focus; a removed one passes it to its neighbor.
   const wanted = useRef<string | undefined>(undefined);

@@ -12,6 +12,7 @@ import { newForm } from './edits.ts';
 import {
   type Condition,
   type ConditionForm,
+  type FormFilter,
   type FormGroup,
   filtersIn,
   formOf,
@@ -26,11 +27,14 @@ import { useConditionSentence } from './vocabulary.tsx';
 export function ConditionEditor({
   initial,
   exceptSegment,
+  hasTrigger,
   refused,
   onChange,
 }: {
   initial: Tree | null;
   exceptSegment?: string | undefined;
+  /** The condition is that of a workflow's step. */
+  hasTrigger?: boolean | undefined;
   /** The problems that the service found when the condition was saved. */
   refused?: unknown;
   onChange: (tree: Tree) => void;
@@ -38,6 +42,7 @@ export function ConditionEditor({
   const [form, setForm] = useState(() => (initial ? formOf(initial) : newForm()));
   // Problems of the last save do not apply to parts that were edited since.
   const [answered, setAnswered] = useState<unknown>(null);
+  const usesTrigger = [...filtersIn(form)].some(({ kind }) => kind === 'trigger');
   const { preview, missing } = usePreview(form);
   const change = (next: ConditionForm) => {
     setAnswered(refused);
@@ -58,6 +63,7 @@ export function ConditionEditor({
           problem={problem}
           counts={counts}
           exceptSegment={exceptSegment}
+          hasTrigger={hasTrigger}
           onChange={change}
         />
       </div>
@@ -68,6 +74,8 @@ export function ConditionEditor({
       >
         {missing > 0 ? (
           <Note>Complete {counted(missing, 'filter')} to see matching contacts.</Note>
+        ) : usesTrigger ? (
+          <Note>Contacts cannot be counted before the triggering event is known.</Note>
         ) : preview.error ? (
           placeOf(preview.error) ? (
             <Note tone="bad">Fix the marked filter to see matching contacts.</Note>
@@ -89,10 +97,10 @@ function usePreview(form: ConditionForm) {
   const settled = usePause(form, 400);
   const condition = useMemo(() => treeOf(settled), [settled]);
   const missing = [...filtersIn(form)].filter((filter) => missingOf(filter) !== null).length;
-  const wasMissing = [...filtersIn(settled)].some((filter) => missingOf(filter) !== null);
+  const canAsk = [...filtersIn(settled)].every(isCountable);
   const preview = useQuery({
     queryKey: ['segments', project, 'preview', condition],
-    enabled: !wasMissing,
+    enabled: canAsk,
     placeholderData: keepPreviousData,
     retry: false,
     queryFn: ({ signal }) =>
@@ -139,7 +147,12 @@ function useGroupCounts(form: ConditionForm): GroupCounts {
 
 function isComplete(group: FormGroup): boolean {
   const filters = filtersIn({ key: group.key, logic: 'AND', groups: [group] });
-  return [...filters].every((filter) => missingOf(filter) === null);
+  return [...filters].every(isCountable);
+}
+
+// Without the event that started a workflow nothing can be said about its data.
+function isCountable(filter: FormFilter): boolean {
+  return filter.kind !== 'trigger' && missingOf(filter) === null;
 }
 
 function placeOf(error: unknown): PlacedProblem | null {

@@ -60,11 +60,13 @@ export function FilterRow({
           value={filter.kind}
           onChange={(event) => onChange(withKind(filter, event.target.value as FieldKind))}
         >
-          {Object.entries(kindNames).map(([kind, title]) => (
-            <option key={kind} value={kind}>
-              {title}
-            </option>
-          ))}
+          {Object.entries(kindNames).map(([kind, title]) =>
+            kind === 'trigger' && !known.hasTrigger && filter.kind !== 'trigger' ? null : (
+              <option key={kind} value={kind}>
+                {title}
+              </option>
+            ),
+          )}
         </select>
         {/* “whose segments include …”: what it is about comes last. */}
         {filter.kind === 'segment' ? null : nameField}
@@ -146,22 +148,24 @@ function NameField({
       </select>
     );
   }
-  if (kind !== 'data' && kind !== 'event') return null;
-  const isData = kind === 'data';
-  const options = isData ? [...known.dataTypes.keys()] : known.events;
+  if (kind !== 'data' && kind !== 'trigger' && kind !== 'event') return null;
+  const isData = kind !== 'event';
+  const options = kind === 'data' ? [...known.dataTypes.keys()] : isData ? [] : known.events;
   return (
     <>
       <input
         className={partClass()}
         dir="auto"
         aria-label={isData ? 'Field name' : 'Event name'}
-        placeholder={isData ? 'plan' : 'purchase'}
+        placeholder={kind === 'data' ? 'plan' : isData ? 'total' : 'purchase'}
         list={list}
         maxLength={isData ? undefined : 200}
         value={name}
         onChange={({ target: { value } }) =>
           onChange(
-            isData ? withDataKey(filter, value, known.dataTypes.get(value)) : { ...filter, name: value, isBare: false },
+            kind === 'data'
+              ? withDataKey(filter, value, known.dataTypes.get(value))
+              : { ...filter, name: value, isBare: false },
           )
         }
       />

@@ -1,5 +1,14 @@
 /** The subjects of a filter; the name that some of them need follows in the field's second part. */
-export type FieldKind = 'email' | 'subscribed' | 'createdAt' | 'updatedAt' | 'data' | 'event' | 'activity' | 'segment';
+export type FieldKind =
+  | 'email'
+  | 'subscribed'
+  | 'createdAt'
+  | 'updatedAt'
+  | 'data'
+  | 'event'
+  | 'activity'
+  | 'segment'
+  | 'trigger';
 
 /** The kind of a filter's value, which decides how it is entered and its JSON type. */
 export type ValueType = 'text' | 'number' | 'boolean' | 'day' | 'moment' | 'null' | 'json';
@@ -7,11 +16,12 @@ export type ValueType = 'text' | 'number' | 'boolean' | 'day' | 'moment' | 'null
 /** Units of a window of time. */
 export const units = ['minutes', 'hours', 'days'] as const;
 
-/** How a filter on each kind of field begins, after “Contacts”, in the order in which they are offered. */
+/** How a filter on each kind of field begins, after “Contacts”, in the order in which they are offered; `trigger` in steps of workflows alone. */
 export const kindNames: Record<FieldKind, string> = {
   email: 'whose email address',
   subscribed: 'whose subscription',
   data: 'whose field',
+  trigger: 'whose triggering event has',
   event: 'who triggered',
   activity: 'for whom an email',
   segment: 'whose segments',
@@ -45,6 +55,7 @@ export function usualActivity(name: string): string {
 const text = ['equals', 'notEquals', 'contains', 'notContains'];
 const comparisons = ['greaterThan', 'greaterThanOrEqual', 'lessThan', 'lessThanOrEqual'];
 const windows = ['within', 'olderThan', 'withinNext', 'anniversaryWithin'];
+const ofValues = [...text, ...comparisons, ...windows, 'exists', 'notExists'];
 const happened = ['triggered', 'triggeredWithin', 'triggeredOlderThan', 'notTriggered', 'notTriggeredWithin'];
 
 /** The operators that a kind of field has. */
@@ -53,7 +64,8 @@ export const operatorsOf: Record<FieldKind, readonly string[]> = {
   subscribed: ['equals', 'notEquals'],
   createdAt: ['equals', 'notEquals', ...comparisons, ...windows],
   updatedAt: ['equals', 'notEquals', ...comparisons, ...windows],
-  data: [...text, ...comparisons, ...windows, 'exists', 'notExists'],
+  data: ofValues,
+  trigger: ofValues,
   event: happened,
   activity: happened,
   segment: ['memberOfSegment', 'notMemberOfSegment'],
@@ -122,6 +134,7 @@ export function typesFor(kind: FieldKind, operator: string): readonly ValueType[
       // In equality a time means its whole day.
       return operator === 'equals' || operator === 'notEquals' ? ['day'] : ['day', 'moment'];
     case 'data':
+    case 'trigger':
       if (operator === 'equals' || operator === 'notEquals')
         return ['text', 'number', 'boolean', 'day', 'null', 'json'];
       return comparisons.includes(operator) ? ['number', 'day', 'moment', 'text'] : ['text'];

@@ -72,7 +72,7 @@ const textOf = ({ texts, joint }: Clause) => lists[joint].format(texts);
 
 function filterClause(filter: TreeFilter, segments: SegmentNames): string {
   const { field, operator, value } = filter;
-  const { kind, name } = fieldOf(field);
+  const { kind, name } = fieldOf(field, operator);
   switch (kind) {
     case 'subscribed':
       return (value === true || value === 'true') === (operator === 'equals')
@@ -101,6 +101,8 @@ function filterClause(filter: TreeFilter, segments: SegmentNames): string {
       return `whose creation date ${compared(filter)}`;
     case 'updatedAt':
       return `whose last update ${compared(filter)}`;
+    case 'trigger':
+      return `whose triggering event has a ${name === '' ? '…' : name} that ${compared(filter)}`;
     case 'data':
       return `whose ${name === '' ? '…' : name} ${compared(filter)}`;
   }

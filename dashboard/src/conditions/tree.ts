@@ -110,7 +110,7 @@ function filterOf(filter: TreeFilter): FormFilter {
   const more = narrowingOf(filter);
   return {
     key: newKey(),
-    ...fieldOf(field),
+    ...fieldOf(field, operator),
     operator,
     ...controlOf(given),
     unit: unit ?? '',
@@ -122,13 +122,14 @@ function narrowingOf({ where, times, of, link }: Narrowing): Narrowing {
   return { ...(where && { where }), ...(times && { times }), ...(of && { of }), ...(link && { link }) };
 }
 
-/** Returns the subject of a filter's field. */
-export function fieldOf(field: string): Pick<FormFilter, 'kind' | 'name' | 'isBare'> {
+/** Returns the subject of a filter's field, which for events written without a prefix depends on the operator. */
+export function fieldOf(field: string, operator: string): Pick<FormFilter, 'kind' | 'name' | 'isBare'> {
   if (field === 'email' || field === 'subscribed' || field === 'createdAt' || field === 'updatedAt') {
     return { kind: field, name: '', isBare: false };
   }
-  const [, prefix = '', name = ''] = /^(data|event|email|segment)\.(.*)$/s.exec(field) ?? [];
-  if (prefix === '') return { kind: 'event', name: field, isBare: true };
+  const [, prefix = '', name = ''] = /^(data|trigger|event|email|segment)\.(.*)$/s.exec(field) ?? [];
+  if (prefix === '' || (prefix === 'trigger' && operatorsOf.event.includes(operator)))
+    return { kind: 'event', name: field, isBare: true };
   return { kind: prefix === 'email' ? 'activity' : (prefix as FieldKind), name, isBare: false };
 }
 
@@ -154,7 +155,7 @@ function controlOf(value: unknown): Pick<FormFilter, 'type' | 'text'> {
 export function fieldName({ kind, name, isBare }: Pick<FormFilter, 'kind' | 'name' | 'isBare'>): string {
   if (kind === 'event') return isBare ? name : `event.${name}`;
   if (kind === 'activity') return `email.${name}`;
-  return kind === 'data' || kind === 'segment' ? `${kind}.${name}` : kind;
+  return kind === 'data' || kind === 'trigger' || kind === 'segment' ? `${kind}.${name}` : kind;
 }
 
 function treeFilter(filter: FormFilter): TreeFilter {
@@ -186,8 +187,9 @@ function jsonValue({ kind, operator, type, text }: FormFilter): unknown {
     case 'moment':
       return text === '' ? undefined : text;
     case 'text':
-      // Only a contact field can hold, and be compared with, no text at all.
-      return text === '' && (kind !== 'data' || operator === 'contains' || operator === 'notContains')
+      // Only contact fields and data of events can hold, and be compared with, no text at all.
+      return text === '' &&
+        ((kind !== 'data' && kind !== 'trigger') || operator === 'contains' || operator === 'notContains')
         ? undefined
         : text;
   }
@@ -205,7 +207,7 @@ function parsed(text: string): unknown {
 export function missingOf(filter: FormFilter): string | null {
   const { kind, name, operator, unit } = filter;
   if (kind === 'segment' && name === '') return 'Select a segment.';
-  if (kind === 'data' && name === '') return 'Enter a field name.';
+  if ((kind === 'data' || kind === 'trigger') && name === '') return 'Enter a field name.';
   if ((kind === 'event' || kind === 'activity') && name === '') return 'Enter an event name.';
   if (!operatorsOf[kind].includes(operator)) return 'Choose an operator.';
   const needs = needsOf(operator);

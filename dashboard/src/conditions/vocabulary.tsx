@@ -10,10 +10,12 @@ export interface Vocabulary {
   dataTypes: ReadonlyMap<string, string>;
   events: readonly string[];
   segments: readonly { id: string; name: string }[];
+  /** Whether there is an event that started a workflow, whose data filters can use. */
+  hasTrigger: boolean;
 }
 
 /** The names that filters can use; asked for once for all filters of a page. */
-export function useVocabulary(exceptSegment?: string): Vocabulary {
+export function useVocabulary(exceptSegment?: string, hasTrigger = false): Vocabulary {
   const project = useProjectId();
   const fields = useQuery({
     queryKey: ['contacts', project, 'fields'],
@@ -35,6 +37,7 @@ export function useVocabulary(exceptSegment?: string): Vocabulary {
     ),
     events: events.data?.eventNames ?? [],
     segments: (segments.data ?? []).filter(({ id }) => id !== exceptSegment),
+    hasTrigger,
   };
 }
 

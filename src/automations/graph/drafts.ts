@@ -18,10 +18,18 @@ import { webhookSyntaxError } from './webhook-config.ts';
 
 /**
  * Returns what enabling refuses in a graph (docs/contract/campaigns-and-workflows.md#3-5). `templates` are the ids of the project's
- * templates among those that the steps name.
+ * templates among those that the steps name, `references` what their condition trees name that is not there, by the ids of the steps.
  */
-export function enablingIssues(graph: Graph, templates: ReadonlySet<string>): Issue[] {
-  return graphIssues(graph, (step) => [...configProblems(step), ...templateProblems(step, templates)]);
+export function enablingIssues(
+  graph: Graph,
+  templates: ReadonlySet<string>,
+  references: ReadonlyMap<string, { field: string; message: string }[]> = new Map(),
+): Issue[] {
+  return graphIssues(graph, (step) => [
+    ...configProblems(step),
+    ...templateProblems(step, templates),
+    ...(references.get(step.id) ?? []),
+  ]);
 }
 
 function configProblems({ type, config }: GraphStep): { field: string; message: string }[] {

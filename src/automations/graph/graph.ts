@@ -1,13 +1,16 @@
 import type { Graph as GraphOf } from '@fernpost/workflow-graph';
 import { eventData } from '../../contacts/events/queries.ts';
 import { listFields } from '../../contacts/fields-service.ts';
+import { AppError } from '../../lib/errors.ts';
 import type { FieldProblem } from '../../lib/validation/problems.ts';
+import { checkStepDefinition } from '../../segments/definition.ts';
 import { type Database, raw, sql } from '../../store/sql.ts';
 import { triggerIssues } from '../enrollment/triggers.ts';
 import type { AutomationRow } from '../rows.ts';
 import { enablingIssues } from './drafts.ts';
 import { templatesAmong } from './queries.ts';
 import type { Issue, StepBody, TransitionBody } from './schema.ts';
+import { readStepConfig, treesOf } from './step-configs.ts';
 
 /** A step as a version of a graph keeps it: without its place on the canvas. The config is as it was saved. */
 export type GraphStep = Pick<StepBody, 'id' | 'type' | 'name' | 'config' | 'templateId'>;
@@ -78,5 +81,28 @@ export async function issuesOf(db: Database, automation: AutomationRow, graph: G
   const named = graph.steps.flatMap(({ templateId }) => templateId ?? []);
   const templates = await templatesAmong(db, automation.projectId, named);
   const ofTrigger = await triggerIssues(db, automation);
-  return [...ofTrigger.map((issue) => ({ stepId: null, ...issue })), ...enablingIssues(graph, templates)];
+  const references = await unknownReferences(db, automation, graph);
+  return [...ofTrigger.map((issue) => ({ stepId: null, ...issue })), ...enablingIssues(graph, templates, references)];
+}
+
+/** What the condition trees of steps refer to that is not there, by the ids of the steps; each `field` within the step. */
+async function unknownReferences(
+  db: Database,
+  { id, projectId }: AutomationRow,
+  { steps }: Graph,
+): Promise<ReadonlyMap<string, { field: string; message: string }[]>> {
+  const found = new Map<string, { field: string; message: string }[]>();
+  const graph = { automationId: id, stepIds: new Set(steps.map((step) => step.id)) };
+  for (const step of steps) {
+    const readable = step.type === 'CONDITION' && readStepConfig('CONDITION', step.config).problems === null;
+    for (const { field, tree } of readable ? treesOf(step.config) : []) {
+      try {
+        await checkStepDefinition(db, projectId, tree, graph);
+      } catch (error) {
+        if (!(error instanceof AppError)) throw error;
+        found.set(step.id, [...(found.get(step.id) ?? []), { field: `config.${field}`, message: error.message }]);
+      }
+    }
+  }
+  return found;
 }

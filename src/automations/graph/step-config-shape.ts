@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import { describedFields, field, nameSchemas } from '../../lib/validation/fields.ts';
-import { BinaryCondition, MultiCondition, stepConfigs } from './step-configs.ts';
+import { BinaryCondition, MultiCondition, stepConfigs, TreeCondition } from './step-configs.ts';
 
 /**
  * How the API reference describes the config of a request: one object with the fields of every type of step, because nothing in a
@@ -14,14 +14,14 @@ export const StepConfigShape = v.object({
   ...of('WEBHOOK', stepConfigs.WEBHOOK.entries),
   ...of('UPDATE_CONTACT', stepConfigs.UPDATE_CONTACT.entries),
   ...of('EXIT', stepConfigs.EXIT.entries),
-  ...of('CONDITION', { ...BinaryCondition.entries, ...MultiCondition.entries }),
+  ...of('CONDITION', { ...BinaryCondition.entries, ...MultiCondition.entries, ...TreeCondition.entries }),
   eventName: field(
     '`TRIGGER`: name of the event that starts the workflow; null or absent for `MANUAL` and `SCHEDULE`. `WAIT_FOR_EVENT`: name of the event to wait for.',
     stepConfigs.TRIGGER.entries.eventName,
   ),
   mode: field(
-    '`CONDITION`: `binary`, the default, is one comparison with the branches `yes` and `no`; `multi` has one branch for each comparison, and `default` if none matches.',
-    v.optional(v.picklist(['binary', 'multi'])),
+    '`CONDITION`: `binary`, the default, is one comparison with the branches `yes` and `no`; `multi` has one branch for each comparison or condition tree, and `default` if none matches; `tree` is a condition tree with the branches `yes` and `no`.',
+    v.optional(v.picklist(['binary', 'multi', 'tree'])),
   ),
 });
 nameSchemas({ WorkflowStepConfig: StepConfigShape });

@@ -1,8 +1,21 @@
 import * as v from 'valibot';
+import { ConditionShape } from '../../contacts/conditions.ts';
+import { parseCondition } from '../../lib/conditions/condition.ts';
+import { ConditionFault } from '../../lib/conditions/dates.ts';
 import { splitData } from '../../lib/contact-data.ts';
 import { AppError } from '../../lib/errors.ts';
 import { EmailField } from '../../lib/validation/email-address.ts';
-import { choice, coded, codedAt, field, JsonObject, textField, Uuid } from '../../lib/validation/fields.ts';
+import {
+  choice,
+  coded,
+  codedAt,
+  describedBy,
+  field,
+  JsonObject,
+  nameSchemas,
+  textField,
+  Uuid,
+} from '../../lib/validation/fields.ts';
 import { type FieldProblem, fieldProblems } from '../../lib/validation/problems.ts';
 import { WebhookConfig } from './webhook-config.ts';
 
@@ -112,7 +125,33 @@ export const BinaryCondition = v.object({
   value: field('Value to compare the field with; ignored for `exists` and `notExists`.', v.optional(v.unknown())),
 });
 
-const Branch = v.object({
+/** A condition tree, which may ask for `trigger.<key>`; a fault names its place in the tree. */
+const StepTree = describedBy(
+  v.pipe(
+    JsonObject,
+    v.rawCheck(({ dataset, addIssue }) => {
+      if (!dataset.typed) return;
+      try {
+        parseCondition(dataset.value, true);
+      } catch (error) {
+        if (!(error instanceof ConditionFault)) throw error;
+        addIssue({ message: error.message });
+      }
+    }),
+  ),
+  ConditionShape,
+);
+
+/** The config of a CONDITION with a condition tree. */
+export const TreeCondition = v.object({
+  mode: field('`tree`: a condition tree with the branches `yes` and `no`.', v.literal('tree')),
+  condition: field(
+    'Condition tree, as segments have it. `trigger.<key>` is the data of the event that started the execution, `event.<name>` the history of the contact.',
+    StepTree,
+  ),
+});
+
+const branch = {
   id: field(
     'ID of the branch, which transitions name in `branch`; 1 to 40 characters, except `default`.',
     v.pipe(
@@ -121,9 +160,32 @@ const Branch = v.object({
     ),
   ),
   name: field('Name of the branch, for the people who edit the workflow.', v.nullish(textField('name', 0, 255))),
+};
+const ComparedBranch = v.object({
+  ...branch,
   operator: field('How the field is compared with `value`.', operator),
   value: field('Value to compare the field with; ignored for `exists` and `notExists`.', v.optional(v.unknown())),
 });
+const TreeBranch = v.object({ ...branch, condition: StepTree });
+type Branch = v.InferOutput<typeof ComparedBranch> | v.InferOutput<typeof TreeBranch>;
+// Beside an operator a `condition` is one of the unknown keys that configs may have.
+function hasTree(branch: unknown): boolean {
+  const { operator, condition } = (branch ?? {}) as { operator?: unknown; condition?: unknown };
+  return condition !== undefined && operator === undefined;
+}
+const BranchShape = v.object({
+  ...ComparedBranch.entries,
+  operator: field('How the field is compared with `value`; absent with a `condition`.', v.optional(operator)),
+  condition: field(
+    'Condition tree of the branch in place of a comparison, as with `mode: "tree"`.',
+    v.optional(StepTree),
+  ),
+});
+nameSchemas({ WorkflowStepBranch: BranchShape });
+const Branch: v.GenericSchema<Branch> = describedBy(
+  v.lazy((given): v.GenericSchema<Branch> => (hasTree(given) ? TreeBranch : ComparedBranch)),
+  BranchShape,
+);
 
 /** The config of a CONDITION with a branch for each comparison. */
 export const MultiCondition = v.object({
@@ -135,13 +197,19 @@ export const MultiCondition = v.object({
       v.array(Branch, 'must be a list of branches'),
       v.minLength(1, 'must have at least one branch'),
       v.maxLength(20, 'must have at most 20 branches'),
-      coded<v.InferOutput<typeof Branch>[]>(
+      coded<Branch[]>(
         'custom',
         (branches) => new Set(branches.map(({ id }) => id)).size === branches.length,
         'must have branches with different ids',
       ),
     ),
   ),
+});
+
+/** The config of a CONDITION all of whose branches have trees, so that it compares no field. */
+const MultiTreeCondition = v.object({
+  ...MultiCondition.entries,
+  field: v.nullish(conditionField),
 });
 
 const subscriptionActions = ['none', 'subscribe', 'unsubscribe'] as const;
@@ -189,8 +257,11 @@ export const stepConfigs = {
   EXIT: ExitConfig,
 } as const;
 
-/** The two shapes of a CONDITION step. */
-type ConditionConfig = v.InferOutput<typeof BinaryCondition> | v.InferOutput<typeof MultiCondition>;
+/** The shapes of a CONDITION step. */
+type ConditionConfig =
+  | v.InferOutput<typeof BinaryCondition>
+  | v.InferOutput<typeof MultiTreeCondition>
+  | v.InferOutput<typeof TreeCondition>;
 
 /** The checked config of each type of step. */
 export type StepConfigs = {
@@ -214,8 +285,22 @@ export function readStepConfig<Type extends StepType>(type: Type, config: unknow
 
 function schemaOf(type: StepType, config: unknown): v.GenericSchema {
   if (type !== 'CONDITION') return stepConfigs[type];
-  const mode = typeof config === 'object' && config !== null ? (config as { mode?: unknown }).mode : undefined;
-  return mode === 'multi' ? MultiCondition : BinaryCondition;
+  const { mode, branches } = (config ?? {}) as { mode?: unknown; branches?: unknown };
+  if (mode === 'tree') return TreeCondition;
+  if (mode !== 'multi') return BinaryCondition;
+  return Array.isArray(branches) && branches.length > 0 && branches.every(hasTree)
+    ? MultiTreeCondition
+    : MultiCondition;
+}
+
+/** The condition trees of a CONDITION step's config, each with its place; none for other configs. */
+export function treesOf(config: unknown): { field: string; tree: unknown }[] {
+  const { mode, condition, branches } = (config ?? {}) as { mode?: unknown; condition?: unknown; branches?: unknown };
+  if (mode === 'tree') return [{ field: 'condition', tree: condition }];
+  if (mode !== 'multi' || !Array.isArray(branches)) return [];
+  return branches.flatMap((one: unknown, place) =>
+    hasTree(one) ? [{ field: `branches.${place}.condition`, tree: (one as { condition: unknown }).condition }] : [],
+  );
 }
 
 /** The length of a DELAY in milliseconds; a day has 24 hours. */

@@ -5,7 +5,7 @@ import type { FieldProblem } from '../../lib/validation/problems.ts';
 import type { Draft } from '../graph/drafts.ts';
 import type { GraphTransition } from '../graph/graph.ts';
 import type { NewStep } from '../graph/queries.ts';
-import type { StepType } from '../graph/step-configs.ts';
+import { type StepType, treesOf } from '../graph/step-configs.ts';
 import { noteOf, stepContent } from '../graph/step-content.ts';
 import { conditionOf } from '../graph/transitions.ts';
 import type { StepRow, TransitionRow } from '../rows.ts';
@@ -102,6 +102,19 @@ function planSteps(
     plan.steps.push({ id, type: step.type, name, position, note, ...content, isNew: before === undefined });
   }
   if (trigger && !seen.has(trigger.id)) refuse(plan, 'steps', `must have the TRIGGER step ${trigger.id}`);
+  if (plan.ids.size > 0)
+    for (const step of plan.steps) if (treesOf(step.config).length > 0) step.config = namedSteps(step.config, plan.ids);
+}
+
+/** A config whose filters on mail name the steps by their ids, where the request calls new ones by names of its own. */
+function namedSteps<Value>(value: Value, ids: ReadonlyMap<string, string>): Value {
+  if (Array.isArray(value)) return value.map((item) => namedSteps(item, ids)) as Value;
+  if (typeof value !== 'object' || value === null) return value;
+  const entries = Object.entries(value).map(([key, inner]) => [
+    key,
+    key === 'stepId' && typeof inner === 'string' ? (ids.get(inner) ?? inner) : namedSteps(inner, ids),
+  ]);
+  return Object.fromEntries(entries) as Value;
 }
 
 function planPaths(draft: Draft, wished: PutGraph, plan: GraphPlan): void {

@@ -1,7 +1,12 @@
 import { isDeepStrictEqual } from 'node:util';
 import { isTransient } from '@fernpost/renderer';
+import { conditionQuery } from '../../contacts/conditions.ts';
+import { filtersOf } from '../../lib/conditions/condition.ts';
 import { parseIsoDate } from '../../lib/conditions/dates.ts';
 import { type JsonObjectValue, type JsonValue, valueAtPath } from '../../lib/contact-data.ts';
+import { AppError } from '../../lib/errors.ts';
+import { stepDefinition } from '../../segments/definition.ts';
+import { type Database, join, sql } from '../../store/sql.ts';
 import { StepFailure } from './directive.ts';
 
 /** The contact as steps see it; instants are ISO 8601. */
@@ -78,13 +83,18 @@ interface Comparison {
   value?: JsonValue | undefined;
 }
 
-/** The two shapes of a CONDITION's config (docs/contract/campaigns-and-workflows.md#3-3). */
-export type ConditionConfig =
+type Branch = { id: string } & (Comparison | { condition: unknown });
+
+/** The config of a CONDITION that compares one field (docs/contract/campaigns-and-workflows.md#3-3). */
+export type FieldCondition =
   | ({ mode?: undefined | 'binary'; field: string } & Comparison)
-  | { mode: 'multi'; field: string; branches: readonly ({ id: string } & Comparison)[] };
+  | { mode: 'multi'; field?: string | null | undefined; branches: readonly Branch[] };
+
+/** The shapes of a CONDITION's config. */
+export type ConditionConfig = FieldCondition | { mode: 'tree'; condition: unknown };
 
 /** The output of a CONDITION. */
-type ConditionOutput =
+export type ConditionOutput =
   | {
       field: string;
       operator: string;
@@ -93,18 +103,87 @@ type ConditionOutput =
       result: boolean;
       branch: 'yes' | 'no';
     }
-  | { field: string; mode: 'multi'; matchedBranch: string | null; actualValue: JsonValue; branch: string };
+  | { field: string | null; mode: 'multi'; matchedBranch: string | null; actualValue: JsonValue; branch: string }
+  | { mode: 'tree'; result: boolean; branch: 'yes' | 'no' };
 
-/** Evaluates a CONDITION. @throws StepFailure for an operator that does not exist */
-export function evaluateStepCondition(config: ConditionConfig, facts: StepFacts): ConditionOutput {
-  const { field } = config;
+/** What condition trees are asked of, besides the contact. */
+export interface TreeScope {
+  projectId: string;
+  /** The instant that windows count from. */
+  now: Date;
+  /** Reads the data of the event that started the run; null for none. */
+  trigger(): Promise<JsonObjectValue | null>;
+}
+
+/** Decides a CONDITION. @throws StepFailure for an operator that does not exist, and for a tree that cannot be asked */
+export async function decideCondition(
+  db: Database,
+  config: ConditionConfig,
+  facts: StepFacts,
+  scope: TreeScope,
+): Promise<ConditionOutput> {
+  if (config.mode === 'tree') {
+    const [result = false] = await treesHold(db, [config.condition], facts.contact, scope);
+    return { mode: 'tree', result, branch: result ? 'yes' : 'no' };
+  }
+  const trees =
+    config.mode === 'multi' ? config.branches.flatMap((each) => ('condition' in each ? [each.condition] : [])) : [];
+  const held = trees.length === 0 ? [] : await treesHold(db, trees, facts.contact, scope);
+  return evaluateStepCondition(config, facts, (condition) => held[trees.indexOf(condition)] ?? false);
+}
+
+/**
+ * Whether condition trees hold for a contact as a step sees it, by the SQL that finds audiences. Test runs, whose steps change
+ * nothing, ask the same.
+ */
+async function treesHold(
+  db: Database,
+  trees: readonly unknown[],
+  { id, email, subscribed, data, createdAt, updatedAt }: StepContact,
+  { projectId, now, trigger }: TreeScope,
+): Promise<boolean[]> {
+  try {
+    const definitions = await Promise.all(trees.map((tree) => stepDefinition(db, projectId, tree)));
+    const asksTrigger = definitions.some(({ condition }) =>
+      filtersOf(condition).some(({ kind }) => kind === 'trigger'),
+    );
+    const options = { projectId, now, reach: 'one', trigger: asksTrigger ? await trigger() : null } as const;
+    const tests = definitions.map(({ condition, segments }) => conditionQuery(condition, { ...options, segments }));
+    const row = await db.row<{ held: (boolean | null)[] }>(sql`
+      select array[${join(tests, ', ')}] as held
+      from (select ${id}::uuid as id, ${projectId}::uuid as project_id, ${email}::text as email, ${subscribed}::boolean as subscribed,
+        ${data}::jsonb as data, ${createdAt}::timestamptz as created_at, ${updatedAt}::timestamptz as updated_at) c`);
+    return trees.map((_, place) => row?.held[place] ?? false);
+  } catch (error) {
+    throw error instanceof AppError ? new StepFailure(error.message) : error;
+  }
+}
+
+/**
+ * Evaluates a CONDITION that compares a field; `holds` answers for branches with a condition tree.
+ * @throws StepFailure for an operator that does not exist
+ */
+export function evaluateStepCondition(
+  config: FieldCondition,
+  facts: StepFacts,
+  holds: (condition: unknown) => boolean = () => false,
+): ConditionOutput {
+  const field = config.field ?? '';
   const actual = fieldValue(field, facts);
   const actualValue = actual ?? null;
   // Addresses differ by letter case without being others.
   const ignoreCase = field === 'contact.email';
   if (config.mode === 'multi') {
-    const matched = config.branches.find((branch) => compare(actual, branch, ignoreCase)) ?? null;
-    return { field, mode: 'multi', matchedBranch: matched?.id ?? null, actualValue, branch: matched?.id ?? 'default' };
+    const matches = (branch: Branch) =>
+      'condition' in branch ? holds(branch.condition) : compare(actual, branch, ignoreCase);
+    const matched = config.branches.find(matches)?.id ?? null;
+    return {
+      field: config.field ?? null,
+      mode: 'multi',
+      matchedBranch: matched,
+      actualValue,
+      branch: matched ?? 'default',
+    };
   }
   const result = compare(actual, config, ignoreCase);
   return {

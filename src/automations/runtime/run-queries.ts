@@ -13,6 +13,8 @@ import { contextOf, type StepContact } from './condition.ts';
 export interface LockedRun extends Omit<RunChange, 'dueAt' | 'completedAt'> {
   automationId: string;
   automationName: string;
+  /** The event that started it; null where none did. */
+  sourceEventId: string | null;
   /** Keys whose limits hold for its mail; null for none. */
   limitedBy: string[] | null;
   startedAt: string;
@@ -80,7 +82,7 @@ export function lockRun(tx: Database, runId: string): Promise<LockedRun | null> 
     select r.id, r.project_id as "projectId", r.automation_id as "automationId", a.name as "automationName",
       r.version_id as "versionId", r.next_version_id as "nextVersionId", r.contact_id as "contactId", r.status,
       r.current_step_id as "currentStepId", r.exit_reason as "exitReason", r.context, r.seq,
-      r.limited_by as "limitedBy", ${iso('r.started_at')} as "startedAt", jsonb_build_object('name', p.name, 'disabled', p.disabled) as project,
+      r.source_event_id as "sourceEventId", r.limited_by as "limitedBy", ${iso('r.started_at')} as "startedAt", jsonb_build_object('name', p.name, 'disabled', p.disabled) as project,
       ${iso('clock_timestamp()')} as now
     from automation_runs r join automations a on a.id = r.automation_id join projects p on p.id = r.project_id
     where r.id = ${runId} for update of r`);
@@ -128,7 +130,7 @@ export async function saveRun(tx: Database, run: RunChange, stepRuns: readonly S
   );
 }
 
-/** The event that ended a wait, its values unwrapped; null when it has been deleted since. */
+/** The event that started a run or ended a wait, its values unwrapped; null when it has been deleted since. */
 export async function resumingEvent(
   tx: Database,
   id: string,

@@ -7,11 +7,11 @@ import { isoInstant } from '../../store/columns.ts';
 import { type Database, withSavepoint } from '../../store/sql.ts';
 import type { GraphStep } from '../graph/graph.ts';
 import { delayMs, readStepConfig, type StepConfigs, type StepType } from '../graph/step-configs.ts';
-import { type ConditionConfig, evaluateStepCondition, type StepContact } from './condition.ts';
+import { type ConditionConfig, decideCondition, type StepContact } from './condition.ts';
 import { StepFailure } from './directive.ts';
 import { limitOf, type MailRecipient, mailKind, sendStepMail, templateOf } from './mail-step.ts';
 import type { MailQuota } from './quota.ts';
-import type { LockedRun, StepRun } from './run-queries.ts';
+import { type LockedRun, resumingEvent, type StepRun } from './run-queries.ts';
 
 /** The transaction, run and contact that a step is entered with. `contact` is replaced when the step changes it. */
 export interface StepScene {
@@ -56,10 +56,11 @@ export async function enterStep(scene: StepScene, step: GraphStep, stepRunId: st
       return { done: false, waits: { status: 'WAITING', eventName, executeAfter } };
     }
     case 'CONDITION': {
-      const output = evaluateStepCondition(configOf('CONDITION', step) as ConditionConfig, {
-        contact: scene.contact,
-        context: scene.run.context,
-      });
+      const { tx, run, contact } = scene;
+      const { projectId, context } = run;
+      const scope = { projectId, now: new Date(run.now), trigger: () => triggerData(tx, run) };
+      const config = configOf('CONDITION', step) as ConditionConfig;
+      const output = await decideCondition(tx, config, { contact, context }, scope);
       return { done: true, output: { ...output }, result: { branch: output.branch } };
     }
     case 'WEBHOOK':
@@ -78,6 +79,11 @@ export async function enterStep(scene: StepScene, step: GraphStep, stepRunId: st
 export function inputOf(step: GraphStep): JsonObjectValue {
   const { headers: _, ...config } = step.config as JsonObjectValue & { headers?: unknown };
   return step.type === 'WEBHOOK' ? config : (step.config as JsonObjectValue);
+}
+
+// A run that no event started has what it was started with as its context.
+async function triggerData(tx: Database, { sourceEventId, context }: LockedRun): Promise<JsonObjectValue | null> {
+  return sourceEventId === null ? context : ((await resumingEvent(tx, sourceEventId))?.data ?? null);
 }
 
 function triggered(step: GraphStep, now: string): JsonObjectValue {

@@ -14,7 +14,7 @@ import { stepTypes } from '../graph/step-configs.ts';
 import { PutGraph } from '../publishing/schema.ts';
 import { plannedGraph } from '../publishing/service.ts';
 import { findAutomation, found } from '../queries.ts';
-import { contextOf, type StepFacts } from '../runtime/condition.ts';
+import { contextOf, decideCondition, type StepFacts } from '../runtime/condition.ts';
 import { StepFailure } from '../runtime/directive.ts';
 import { mailKind, templateOf } from '../runtime/mail-step.ts';
 import { configOf, recipientOf } from '../runtime/steps.ts';
@@ -99,7 +99,7 @@ export async function testRun(deps: TestRunDeps, id: string, wished: TestRun): P
   const contact = { id: contactId, email, subscribed, data: data as JsonObjectValue, createdAt, updatedAt };
   const context = wished.data ? contextOf(wished.data as JsonObjectValue) : null;
   const { graph, names } = await graphOf(db, automation, wished);
-  const tried = await tryGraph(graph, { contact, context }, now, wished, rehearsalOf(deps, automation));
+  const tried = await tryGraph(graph, { contact, context }, now, wished, rehearsalOf(deps, automation, context));
   return { ...tried, steps: tried.steps.map((step) => ({ ...step, stepId: names.get(step.stepId) ?? step.stepId })) };
 }
 
@@ -116,8 +116,14 @@ async function graphOf(
   return { graph, names: new Map([...plan.ids].map(([name, stepId]) => [stepId, name])) };
 }
 
-function rehearsalOf({ db, links, project, now }: TestRunDeps, automation: { id: string; name: string }): Rehearsal {
+function rehearsalOf(
+  { db, links, project, now }: TestRunDeps,
+  automation: { id: string; name: string },
+  trigger: JsonObjectValue | null,
+): Rehearsal {
   return {
+    condition: (config, facts, at) =>
+      decideCondition(db, config, facts, { projectId: project.id, now: new Date(at), trigger: async () => trigger }),
     async email(step, { contact, context }) {
       const config = configOf('SEND_EMAIL', step);
       const template = await templateOf(db, project.id, step.templateId ?? config.templateId ?? null);

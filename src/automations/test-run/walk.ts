@@ -4,8 +4,8 @@ import type { Graph, GraphStep } from '../graph/graph.ts';
 import { delayMs } from '../graph/step-configs.ts';
 import {
   type ConditionConfig,
+  type ConditionOutput,
   contextOf,
-  evaluateStepCondition,
   mergeContext,
   type StepFacts,
 } from '../runtime/condition.ts';
@@ -17,6 +17,8 @@ import type { TestedStep, TestRun, TestRunBody } from './service.ts';
 export interface Rehearsal {
   /** Returns the mail that a SEND_EMAIL would send; `skipped` says why it would not. @throws StepFailure */
   email(step: GraphStep, facts: StepFacts): Promise<JsonObjectValue>;
+  /** Decides a CONDITION at an instant, in milliseconds. @throws StepFailure */
+  condition(config: ConditionConfig, facts: StepFacts, at: number): Promise<ConditionOutput>;
   /** The request that a WEBHOOK would make. @throws StepFailure */
   request(step: GraphStep, facts: StepFacts): JsonObjectValue;
 }
@@ -94,7 +96,7 @@ async function tryStep(
     case 'WAIT_FOR_EVENT':
       return tryWait(step, facts, at, waiting);
     case 'CONDITION': {
-      const output = evaluateStepCondition(configOf('CONDITION', step) as ConditionConfig, facts);
+      const output = await rehearsal.condition(configOf('CONDITION', step) as ConditionConfig, facts, at);
       return { output: { ...output }, endsAt: at, result: { branch: output.branch } };
     }
     case 'WEBHOOK':

@@ -51,10 +51,10 @@ export async function traceCondition(
   const options = { projectId, now: asOf, segments, reach: 'one', asOf } as const;
   const tests = leaves.map(({ filter }) => {
     const alone: Condition = { logic: 'AND', groups: [{ filters: [filter], nested: null }] };
-    return sql`coalesce((${conditionQuery(alone, options)}), false)`;
+    return conditionQuery(alone, options);
   });
   const finds = leaves.map(({ filter }) => foundQuery(filter, options));
-  const row = await db.row<{ held: boolean[]; found: (Found | null)[] }>(sql`
+  const row = await db.row<{ held: (boolean | null)[]; found: (Found | null)[] }>(sql`
     select array[${join(tests, ', ')}] as held, jsonb_build_array(${join(finds, ', ')}) as found
     from ${contact.isFormer ? formerContact(contact) : raw('contacts')} c
     where c.id = ${contact.id} and c.project_id = ${projectId}`);
@@ -76,7 +76,7 @@ export async function traceCondition(
     if (filter.kind === 'email') return contact.email;
     if (filter.kind === 'subscribed') return contact.subscribed;
     if (filter.kind === 'date') return contact[filter.column];
-    if (filter.kind === 'data') return valueAtPath(contact.data, filter.key);
+    if (filter.kind === 'data' || filter.kind === 'trigger') return valueAtPath(contact.data, filter.key);
     const { count, last } = found.get(leaf) ?? { count: 0, last: null };
     const at = last === null ? null : new Date(last).toISOString();
     return filter.kind === 'event' && filter.times ? { times: count, last: at } : at;

@@ -235,7 +235,8 @@ function stepDecision(step: StepTaken, source: Decision['source']): Decision {
   if (status === 'SKIPPED') return recorded('workflow.step', 'info', `Step "${name}" was skipped.`, { at, source });
   if (type === 'CONDITION' && output !== null) {
     const { field, operator, expectedValue = null, actualValue = null } = output;
-    const sentence = `Step "${name}" took the branch "${branch}": "${String(field)}" is ${JSON.stringify(actualValue)}.`;
+    const compared = typeof field === 'string' ? `: "${field}" is ${JSON.stringify(actualValue)}` : '';
+    const sentence = `Step "${name}" took the branch "${branch}"${compared}.`;
     return recorded('workflow.condition', 'pass', sentence, {
       at,
       expected: { operator, value: expectedValue },

@@ -23,6 +23,7 @@ export type ConditionFilter =
   | SubscribedFilter
   | DateFilter
   | DataFilter
+  | TriggerFilter
   | EventFilter
   | ActivityFilter
   | SegmentFilter;
@@ -50,6 +51,11 @@ export interface DateFilter {
 /** On the contact's data. */
 export interface DataFilter extends ValueFilter {
   kind: 'data';
+}
+
+/** On the data of the event that started a workflow, in the conditions of its steps alone. */
+export interface TriggerFilter extends ValueFilter {
+  kind: 'trigger';
 }
 
 /** On a value of a JSON object: the top-level key named `key` if there is one, else the nested `path`. */
@@ -141,10 +147,11 @@ export const maxFilters = 200;
 
 /**
  * Checks a condition tree and brings it into the form that `compileCondition` takes.
- * Whether the segments it names exist is the business of `checkSegmentReferences`.
+ * Whether the segments it names exist is the business of `checkSegmentReferences`. With `ofStep` it is the condition of a workflow's
+ * step, which can ask for `trigger.<key>`.
  * @throws ConditionFault whose `path` names the place, such as `groups.0.filters.1.operator`
  */
-export function parseCondition(input: unknown): Condition {
+export function parseCondition(input: unknown, ofStep = false): Condition {
   refuseUnstorable(input);
   let filters = 0;
   return condition(input, [], 1);
@@ -178,7 +185,7 @@ export function parseCondition(input: unknown): Condition {
     filters += 1;
     if (filters > maxFilters) throw conditionFault(path, `A condition may have at most ${maxFilters} filters`);
     if (!isObject(node)) throw conditionFault(path, 'A filter must be an object with "field" and "operator"');
-    return parseFilter(node, (key, message) => conditionFault([...path, key], message), path.join('.'));
+    return parseFilter(node, (key, message) => conditionFault([...path, key], message), path.join('.'), ofStep);
   }
 }
 

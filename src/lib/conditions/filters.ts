@@ -72,16 +72,22 @@ const uuid = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 export type FilterFault = (key: string, message: string) => Error;
 
 /**
- * Reads one filter of a tree by the tables of docs/contract/core.md#4-3. `place` is the filter's path, kept for later messages.
+ * Reads one filter of a tree by the tables of docs/contract/core.md#4-3. `place` is the filter's path, kept for later messages; `ofStep`
+ * says that it may ask for `trigger.<key>`.
  */
-export function parseFilter(raw: Record<string, unknown>, fault: FilterFault, place: string): ConditionFilter {
+export function parseFilter(
+  raw: Record<string, unknown>,
+  fault: FilterFault,
+  place: string,
+  ofStep: boolean,
+): ConditionFilter {
   const { field } = raw;
   if (typeof field !== 'string' || field === '') throw fault('field', '"field" must be a non-empty string');
   if (typeof raw.operator !== 'string' || raw.operator === '')
     throw fault('operator', '"operator" must be a non-empty string');
   const operator = oneOf(raw.operator, allOperators);
   if (operator === null) throw fault('operator', `Unknown operator "${raw.operator}"`);
-  const filter = plainFilter(new WrittenFilter(field, operator, raw, fault), place);
+  const filter = plainFilter(new WrittenFilter(field, operator, raw, fault), place, ofStep);
   // On every other field they are ignored, as unknown keys are: stored trees may have them.
   if (filter.kind !== 'event' && filter.kind !== 'activity') return filter;
   for (const [key, kind] of Object.entries(narrowing))
@@ -90,7 +96,7 @@ export function parseFilter(raw: Record<string, unknown>, fault: FilterFault, pl
   return { ...filter, ...mailOf(raw, filter.activity, fault, place) };
 }
 
-function plainFilter(written: WrittenFilter, place: string): ConditionFilter {
+function plainFilter(written: WrittenFilter, place: string, ofStep: boolean): ConditionFilter {
   const { field, operator, fault } = written;
   if (field === 'email') return emailFilter(written);
   if (field === 'subscribed') {
@@ -98,10 +104,13 @@ function plainFilter(written: WrittenFilter, place: string): ConditionFilter {
     return { kind: 'subscribed', expected: written.boolean() === isEqual };
   }
   if (field === 'createdAt' || field === 'updatedAt') return { kind: 'date', column: field, test: dateTest(written) };
-  const [, prefix, name = ''] = /^(data|event|email|segment)\.(.*)$/s.exec(field) ?? [];
+  const [, prefix, name = ''] = /^(data|trigger|event|email|segment)\.(.*)$/s.exec(field) ?? [];
   switch (prefix) {
     case 'data':
-      return dataFilter(name, written);
+      return { kind: 'data', ...keyFilter(name, written) };
+    case 'trigger':
+      if (ofStep) return { kind: 'trigger', ...keyFilter(name, written) };
+      break;
     case 'event':
       if (name === '') throw fault('field', '"event." needs the name of an event');
       return { kind: 'event', name, test: happenedTest(written.allow(happenedOperators), written) };
@@ -193,9 +202,9 @@ function dateTest(written: WrittenFilter): DateFilter['test'] {
   return spanTest(operator, iso ? utcDay(instant) : { from: instant, until: instant + 1 });
 }
 
-function dataFilter(key: string, written: WrittenFilter): ConditionFilter {
-  if (key === '') throw written.fault('field', '"data." needs the name of a key');
-  return { kind: 'data', ...valueFilter(key, 'field', written, dataOperators) };
+function keyFilter(key: string, written: WrittenFilter): ValueFilter {
+  if (key === '') throw written.fault('field', `"${written.field}" needs the name of a key`);
+  return valueFilter(key, 'field', written, dataOperators);
 }
 
 function valueFilter(

@@ -180,6 +180,8 @@ export function dependsOn(condition: Condition, segments: SegmentMap = noSegment
         case 'data':
           for (const key of topLevelKeys(filter)) dataKeys.add(key);
           break;
+        case 'trigger':
+          break;
         case 'event':
           events.add(filter.name);
           break;

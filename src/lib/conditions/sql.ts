@@ -30,6 +30,8 @@ export interface CompileOptions {
   reach?: 'page' | 'all' | 'one';
   /** Events, mail and memberships after this instant do not count; all do when absent. */
   asOf?: Date;
+  /** The data of the event that `trigger.<key>` asks for; none when absent. */
+  trigger?: Readonly<Record<string, unknown>> | null;
 }
 
 /** A condition as SQL: its placeholders `$1`, `$2` … stand for the values, each in several places where it is used often. */
@@ -94,6 +96,10 @@ class Compiler {
         return dateSql(filter, this.#options.now, this.params);
       case 'data':
         return dataSql(filter, 'c.data', this.#options.now, this.params);
+      case 'trigger': {
+        const base = this.params.add(JSON.stringify(this.#options.trigger ?? {}), 'jsonb');
+        return dataSql(filter, base, this.#options.now, this.params);
+      }
       case 'event':
       case 'activity':
         return this.#happened(filter, required);

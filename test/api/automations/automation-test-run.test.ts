@@ -136,6 +136,85 @@ test('takes a graph that is not saved, names its new steps as the request does, 
   expect(refused.body.error.errors[0].field).toBe('graph.transitions');
 });
 
+test('asks condition trees of the contact as the steps before left it, and of the data that starts the run', async () => {
+  const [trigger] = [...names.keys()];
+  const position = { x: 0, y: 0 };
+  const all = (...filters: object[]) => ({ logic: 'AND', groups: [{ filters }] });
+  const team = { field: 'data.plan', operator: 'equals', value: 'team' };
+  const large = { field: 'trigger.total', operator: 'greaterThan', value: 50 };
+  const graph = (condition: object) => ({
+    steps: [
+      { id: trigger, type: 'TRIGGER', name: 'Signed up', position, config: { eventName: 'user.signup' } },
+      { id: 'sets', type: 'UPDATE_CONTACT', name: 'Upgrade', position, config: { updates: { plan: 'team' } } },
+      { id: 'asks', type: 'CONDITION', name: 'Large team?', position, config: { mode: 'tree', condition } },
+    ],
+    transitions: [
+      { fromStepId: trigger, toStepId: 'sets' },
+      { fromStepId: 'sets', toStepId: 'asks' },
+    ],
+  });
+  const branch = async (total: number) => {
+    const { body } = await tried({ contactId: contacts.free, data: { total }, graph: graph(all(team, large)) });
+    return body.steps.at(-1).output;
+  };
+  expect(await branch(80)).toEqual({ mode: 'tree', result: true, branch: 'yes' });
+  expect(await branch(20)).toEqual({ mode: 'tree', result: false, branch: 'no' });
+
+  // What a tree names is checked with the graph: steps of it, by the names of the request, and segments of the project.
+  const path = `/workflows/${workflow}/graph`;
+  const sent = (stepId: string) => ({ field: 'email.sent', operator: 'triggered', of: { stepId } });
+  const issues = async (condition: object) => {
+    const { body } = await hand.call('PUT', path, { ...graph(condition), dryRun: true });
+    return body.issues.map(({ field }: { field: string }) => field);
+  };
+  expect(await issues(all(sent('sets')))).toEqual([]);
+  expect(await issues(all(sent(workflow)))).toEqual(['config.condition']);
+  // A step of this workflow that the graph leaves out is as unknown.
+  const left = [...names].find(([, name]) => name === 'Welcome')?.[0] ?? '';
+  expect(await issues(all(sent(left)))).toEqual(['config.condition']);
+  expect(await issues(all({ field: `segment.${workflow}`, operator: 'memberOfSegment' }))).toEqual([
+    'config.condition',
+  ]);
+  expect(await issues(all({ ...team, operator: 'like' }))).toEqual(['config.condition']);
+});
+
+test('what a condition tree asks for is in use, and beside an operator a condition is ignored', async () => {
+  const segment = (await hand.done('POST', '/segments', { name: 'Asked', type: 'STATIC' })).id;
+  const { id } = await hand.automation({ name: 'Asking' });
+  const condition = {
+    logic: 'AND',
+    groups: [
+      {
+        filters: [
+          { field: `segment.${segment}`, operator: 'memberOfSegment' },
+          { field: 'data.tier', operator: 'exists' },
+          { field: 'event.tier.changed', operator: 'triggered' },
+        ],
+      },
+    ],
+  };
+  const asking = async () => [
+    (await hand.done('GET', '/contacts/fields/data.tier/usage')).usedInWorkflows,
+    (await hand.done('GET', '/events/tier.changed/usage')).usedInWorkflows,
+  ];
+  const compared = {
+    mode: 'multi',
+    field: 'data.plan',
+    branches: [{ id: 'pro', operator: 'equals', value: 'pro', condition }],
+  };
+  const step = await hand.step(id, 'CONDITION', compared);
+  expect(await asking()).toEqual([[], []]);
+  const tested = await hand.done('POST', `/workflows/${id}/test-run`, { contactId: contacts.free });
+  expect(tested.steps.at(-1).output).toMatchObject({ mode: 'multi', field: 'data.plan', branch: 'default' });
+
+  await hand.done('PATCH', `/workflows/${id}/steps/${step}`, { config: { mode: 'tree', condition } });
+  expect(await asking()).toEqual([[{ id, name: 'Asking' }], [{ id, name: 'Asking' }]]);
+  const refused = await hand.call('DELETE', `/segments/${segment}`);
+  expect([refused.status, refused.body.error.message]).toEqual([409, 'Workflows use this segment: "Asking"']);
+  await hand.done('DELETE', `/workflows/${id}/steps/${step}`);
+  expect((await hand.call('DELETE', `/segments/${segment}`)).status).toBe(204);
+});
+
 test('is refused without a contact, for one that is not there, and for a graph without its paths', async () => {
   expect((await tried({})).status).toBe(422);
   expect((await tried({ contactId: workflow })).status).toBe(404);

@@ -40,6 +40,7 @@ export interface Subject {
 export interface EvaluateOptions {
   now: Date;
   segments?: SegmentMap;
+  trigger?: Record<string, unknown>;
 }
 
 /**
@@ -67,6 +68,8 @@ export function evaluateCondition(condition: Condition, subject: Subject, option
         return dateMatches(filter, subject.contact[filter.column].getTime(), now);
       case 'data':
         return dataMatches(filter, subject.contact.data, now);
+      case 'trigger':
+        return dataMatches(filter, options.trigger ?? {}, now);
       case 'event':
       case 'activity':
         return happened(filter, instantsOf(filter, subject, now), now);

@@ -64,6 +64,7 @@ const nameFor: Record<FieldKind, string> = {
   createdAt: '',
   updatedAt: '',
   data: 'plan',
+  trigger: 'total',
   event: 'order.paid',
   activity: 'clicked',
   segment: segmentId,
@@ -122,7 +123,11 @@ describe('a tree and its form', () => {
     ],
     [
       'events with and without prefix',
-      ofFilters({ field: 'purchase', operator: 'triggered' }, { field: 'event.a.b/ü', operator: 'notTriggered' }),
+      ofFilters(
+        { field: 'purchase', operator: 'triggered' },
+        { field: 'trigger.x', operator: 'triggered' },
+        { field: 'event.a.b/ü', operator: 'notTriggered' },
+      ),
     ],
     [
       'activities in either spelling',
@@ -159,7 +164,7 @@ describe('the grammar of the builder', () => {
       const [only] = treeOf({ key: 'c', logic: 'AND', groups: [{ key: 'g', filters: [filter], nested: null }] }).groups;
       const raw = only?.filters[0];
       expect(missingOf(filter), JSON.stringify(raw)).toBeNull();
-      expect(() => parseCondition(ofFilters(raw as TreeFilter)), JSON.stringify(raw)).not.toThrow();
+      expect(() => parseCondition(ofFilters(raw as TreeFilter), true), JSON.stringify(raw)).not.toThrow();
     }
   });
 
@@ -171,7 +176,7 @@ describe('the grammar of the builder', () => {
         // 'true' is a value that every field with this operator takes, but those that need a date or a number.
         const accepted = ['true', '2026-01-01', 1].some((value) => {
           try {
-            return parseCondition(ofFilters({ field, operator, value, unit: 'days' })) !== null;
+            return parseCondition(ofFilters({ field, operator, value, unit: 'days' }), kind === 'trigger') !== null;
           } catch {
             return false;
           }
@@ -313,6 +318,10 @@ describe('a condition as a sentence', () => {
     [
       { field: 'updatedAt', operator: 'olderThan', value: 36, unit: 'hours' },
       'whose last update is more than 36 hours ago',
+    ],
+    [
+      { field: 'trigger.total', operator: 'greaterThan', value: 50 },
+      'whose triggering event has a total that is more than 50',
     ],
     [{ field: `segment.${segmentId}`, operator: 'memberOfSegment' }, 'who are in the segment “VIP customers”'],
     [

@@ -42,11 +42,13 @@ export interface WayOut {
 
 const single: WayOut = { key: 'next', label: '', branch: null, waitOutcome: null };
 
-interface Branch {
+/** A branch of a condition with several ways: a comparison, or a condition tree. */
+export interface Branch {
   id: string;
   name?: string | null;
   operator?: string;
   value?: unknown;
+  condition?: unknown;
 }
 
 /** The branches of a condition with several ways. */
@@ -139,8 +141,9 @@ export function summary({ type, config, template }: Pick<Step, 'type' | 'config'
     case 'WAIT_FOR_EVENT':
       return `${eventText(text(config.eventName)) || 'No event set'}${config.timeout ? `, at most ${duration(Number(config.timeout))}` : ''}`;
     case 'CONDITION':
+      if (config.mode === 'tree') return 'Conditions';
       return config.mode === 'multi'
-        ? `${text(config.field)}: ${branchesOf(config).length} branches`
+        ? `${text(config.field) || 'Conditions'}: ${branchesOf(config).length} branches`
         : `${text(config.field) || 'No field set'} ${operatorNames[text(config.operator)] ?? ''} ${text(config.value)}`;
     case 'WEBHOOK':
       return `${text(config.method) || 'POST'} ${text(config.url) || 'no URL set'}`;

@@ -96,6 +96,7 @@ function Deed({ step: { type, outcome, output, error } }: { step: TestedStep }):
         ? `Continues with the event ${event}.`
         : `Times out without the event ${event}.`;
     case 'CONDITION':
+      if (typeof output.field !== 'string') return `Takes the path ${text('branch')}.`;
       return `${text('field')} is ${JSON.stringify(output.actualValue)}: takes the path ${text('branch')}.`;
     case 'WEBHOOK':
       return `Calls ${text('method')} ${text('url')}.`;

@@ -1,21 +1,30 @@
 import { useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
 import { answer, api } from '../../../../api/client.ts';
 import { useProjectId } from '../../../../app/address.ts';
+import { ConditionEditor } from '../../../../conditions/ConditionEditor.tsx';
+import { newForm } from '../../../../conditions/edits.ts';
+import { inOrder, type Tree, treeOf } from '../../../../conditions/tree.ts';
 import { Button } from '../../../../ui/Button.tsx';
 import { SelectField, TextField } from '../../../../ui/Field.tsx';
-import { branchesOf, operatorNames } from '../../graph/graph.ts';
+import { type Branch, branchesOf, operatorNames } from '../../graph/graph.ts';
 import { TypedValueField } from '../values.tsx';
 import { type Form, set, text } from './form.ts';
+
+const treeTitle = 'Conditions, as in segments';
 
 function OperatorField({
   label,
   value,
   problem,
+  withTree = false,
   onChange,
 }: {
   label: string;
   value: unknown;
   problem?: string | undefined;
+  /** Offers `tree` besides, for a condition in place of a comparison. */
+  withTree?: boolean;
   onChange: (operator: string) => void;
 }) {
   return (
@@ -30,6 +39,7 @@ function OperatorField({
           {name}
         </option>
       ))}
+      {withTree ? <option value="tree">{treeTitle}</option> : null}
     </SelectField>
   );
 }
@@ -37,32 +47,70 @@ function OperatorField({
 const needsValue = (operator: unknown) => operator !== 'exists' && operator !== 'notExists';
 
 export function ConditionForm(form: Form) {
-  const project = useProjectId();
   const { config } = form.draft;
   const isMulti = config.mode === 'multi';
-  const fields = useQuery({
-    queryKey: ['workflows', project, 'fields'],
-    queryFn: () => answer(api.GET('/workflows/fields')),
-  });
+  const isTree = config.mode === 'tree';
   const branches = branchesOf(config);
   return (
     <>
       <SelectField
         label="Type"
-        value={isMulti ? 'multi' : 'binary'}
+        value={isTree ? 'tree' : isMulti ? 'multi' : 'binary'}
         onChange={(event) => {
-          const { field, operator = 'equals', value = '' } = config;
+          const { field = '', operator = 'equals', value = '' } = config;
           form.onChange({
             config:
-              event.target.value === 'multi'
-                ? { mode: 'multi', field, branches: [{ id: 'branch-1', name: 'Branch 1', operator, value }] }
-                : { field, operator: branches[0]?.operator ?? operator, value: branches[0]?.value ?? value },
+              event.target.value === 'tree'
+                ? { mode: 'tree', condition: treeOf(newForm()) }
+                : event.target.value === 'multi'
+                  ? { mode: 'multi', field, branches: [{ id: 'branch-1', name: 'Branch 1', operator, value }] }
+                  : { field, operator: branches[0]?.operator ?? operator, value: branches[0]?.value ?? value },
           });
         }}
       >
         <option value="binary">Yes or no</option>
         <option value="multi">Multiple branches</option>
+        <option value="tree">{treeTitle}</option>
       </SelectField>
+      {isTree ? (
+        <TreeField
+          tree={(config.condition ?? treeOf(newForm())) as Tree}
+          onChange={(condition) => set(form, { condition })}
+        />
+      ) : (
+        <FieldAndBranches {...form} />
+      )}
+    </>
+  );
+}
+
+function TreeField({ tree, onChange }: { tree: Tree; onChange: (tree: Tree) => void }) {
+  const written = JSON.stringify(inOrder(tree));
+  const [shown, setShown] = useState({ written, key: 0 });
+  // An undo, or the version of somebody else, begins another form; an edit of this one does not.
+  if (written !== shown.written) setShown({ written, key: shown.key + 1 });
+  return (
+    <ConditionEditor
+      key={shown.key}
+      hasTrigger
+      initial={tree}
+      onChange={(next) => {
+        setShown({ written: JSON.stringify(inOrder(next)), key: shown.key });
+        onChange(next);
+      }}
+    />
+  );
+}
+
+function FieldAndBranches(form: Form) {
+  const project = useProjectId();
+  const { config } = form.draft;
+  const fields = useQuery({
+    queryKey: ['workflows', project, 'fields'],
+    queryFn: () => answer(api.GET('/workflows/fields')),
+  });
+  return (
+    <>
       <TextField
         label="Field"
         hint="For example data.plan, contact.email or event.total."
@@ -76,7 +124,7 @@ export function ConditionForm(form: Form) {
           <option key={field} value={field} />
         ))}
       </datalist>
-      {isMulti ? <Branches {...form} /> : <YesOrNo {...form} />}
+      {config.mode === 'multi' ? <Branches {...form} /> : <YesOrNo {...form} />}
     </>
   );
 }
@@ -100,41 +148,55 @@ function YesOrNo(form: Form) {
 
 function Branches(form: Form) {
   const branches = branchesOf(form.draft.config);
-  const change = (n: number, part: Record<string, unknown>) =>
-    set(form, { branches: branches.map((branch, at) => (at === n ? { ...branch, ...part } : branch)) });
+  const put = (n: number, next: Branch) =>
+    set(form, { branches: branches.map((branch, at) => (at === n ? next : branch)) });
   return (
     <>
-      {branches.map((branch, n) => (
-        // biome-ignore lint/suspicious/noArrayIndexKey: ids and names are being typed, only the place stays
-        <fieldset className="field" key={n}>
-          <legend>Branch {n + 1}</legend>
-          <TextField
-            label={`Name of branch ${n + 1}`}
-            value={text(branch.name)}
-            onChange={(event) => change(n, { name: event.target.value })}
-          />
-          <OperatorField
-            label={`Operator of branch ${n + 1}`}
-            value={branch.operator}
-            problem={form.problemOf(`branches.${n}.operator`)}
-            onChange={(operator) => change(n, { operator })}
-          />
-          {needsValue(branch.operator) ? (
-            <TypedValueField
-              label={`Value of branch ${n + 1}`}
-              value={branch.value}
-              onChange={(value) => change(n, { value })}
+      {branches.map((branch, n) => {
+        const { operator: _, value: __, condition, ...named } = branch;
+        const isTree = branch.operator === undefined && condition !== undefined;
+        return (
+          // biome-ignore lint/suspicious/noArrayIndexKey: ids and names are being typed, only the place stays
+          <fieldset className="field" key={n}>
+            <legend>Branch {n + 1}</legend>
+            <TextField
+              label={`Name of branch ${n + 1}`}
+              value={text(branch.name)}
+              onChange={(event) => put(n, { ...branch, name: event.target.value })}
             />
-          ) : null}
-          <Button
-            size="small"
-            disabled={branches.length === 1}
-            onClick={() => set(form, { branches: branches.filter((_, at) => at !== n) })}
-          >
-            Remove branch {n + 1}
-          </Button>
-        </fieldset>
-      ))}
+            <OperatorField
+              label={`Operator of branch ${n + 1}`}
+              withTree
+              value={isTree ? 'tree' : branch.operator}
+              problem={form.problemOf(`branches.${n}.operator`)}
+              onChange={(operator) =>
+                put(
+                  n,
+                  operator === 'tree'
+                    ? { ...named, condition: treeOf(newForm()) }
+                    : { ...named, operator, value: branch.value ?? '' },
+                )
+              }
+            />
+            {isTree ? (
+              <TreeField tree={condition as Tree} onChange={(tree) => put(n, { ...named, condition: tree })} />
+            ) : needsValue(branch.operator) ? (
+              <TypedValueField
+                label={`Value of branch ${n + 1}`}
+                value={branch.value}
+                onChange={(value) => put(n, { ...branch, value })}
+              />
+            ) : null}
+            <Button
+              size="small"
+              disabled={branches.length === 1}
+              onClick={() => set(form, { branches: branches.filter((_, at) => at !== n) })}
+            >
+              Remove branch {n + 1}
+            </Button>
+          </fieldset>
+        );
+      })}
       <Button
         size="small"
         disabled={branches.length >= 20}
