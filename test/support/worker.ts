@@ -42,10 +42,8 @@ export async function testTemporal(
 ): Promise<TestTemporal> {
   const opened = openTemporal({ address, namespace: 'default', apiKey: null, tls: null });
   // A busy server may take longer for a call than the outbox waits before it makes it again.
-  const temporal: TemporalConnection = {
-    ...opened,
-    within: (_milliseconds, calls) => opened.within(patienceMs, calls),
-  };
+  const within: TemporalConnection['within'] = (_milliseconds, calls) => opened.within(patienceMs, calls);
+  const temporal: TemporalConnection = Object.assign(Object.create(opened), { within });
   await prepareNamespace(temporal);
   return {
     temporal,

@@ -91,12 +91,16 @@ describe('heavy reads of a project', () => {
       ['segment_memberships', () => call('GET', `/contacts/${contact.body.id}/export`)],
     ];
     for (const [table, file] of files) {
+      const told = async () => {
+        const { status, body } = await file();
+        return [table, status, body.error?.details?.limit];
+      };
+      // On a busy machine a read may wait for its turn for longer than this second, which is another refusal.
       {
         await using _ = await holding(`lock table ${table} in access exclusive mode`);
-        const { status, body } = await file();
-        expect([table, status, body.error?.details?.limit]).toEqual([table, 503, 'HEAVY_READ_TIMEOUT']);
+        await expect.poll(told).toEqual([table, 503, 'HEAVY_READ_TIMEOUT']);
       }
-      expect((await file()).status).toBe(200);
+      await expect.poll(told).toEqual([table, 200, undefined]);
     }
   });
 
