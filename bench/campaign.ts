@@ -5,7 +5,7 @@ import type { Usage } from './support/campaign-child.ts';
 import { campaignHtml, campaignSubject } from './support/campaign-content.ts';
 import type { FloorResult } from './support/campaign-floor.ts';
 import type { Child } from './support/child.ts';
-import { inDeliveryWorld } from './support/delivery-world.ts';
+import { inDeliveryWorld, post } from './support/delivery-world.ts';
 import { cpuOfServers } from './support/processes.ts';
 import type { SinkCount } from './support/sink.ts';
 
@@ -120,22 +120,13 @@ async function runLoop(bench: Bench): Promise<Run> {
 }
 
 async function runCampaign(bench: Bench): Promise<Run> {
-  const { api, project, store } = bench;
-  const call = async (path: string, body: object) => {
-    const answer = await fetch(`${api.url}${path}`, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${project.secretKey}`, 'content-type': 'application/json' },
-      body: JSON.stringify(body),
-    });
-    if (!answer.ok) throw new Error(`${path} answered ${answer.status}: ${await answer.text()}`);
-    return ((await answer.json()) as { data: { id: string } }).data;
-  };
+  const { project, store } = bench;
   const content = { subject: campaignSubject, body: campaignHtml, from: project.sender, audienceType: 'ALL' };
   if (process.env.BENCH_LOG) console.log(new Date().toISOString(), 'campaign');
   return watched(bench, bench.workers, async () => {
-    const { id } = await call('/campaigns', { name: 'Autumn migration', ...content });
+    const { id } = await post(bench, '/campaigns', { name: 'Autumn migration', ...content });
     const started = performance.now();
-    await call(`/campaigns/${id}/send`, {});
+    await post(bench, `/campaigns/${id}/send`, {});
     for (;;) {
       const row = await store.db.row<{ status: string }>('select status from campaigns where id = $1', [id]);
       if (row?.status === 'SENT') return performance.now() - started;

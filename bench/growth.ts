@@ -8,7 +8,7 @@ import { anAutomation } from '../test/support/automation-fixtures.ts';
 import { people, tell, until } from './support/automation-bench.ts';
 import { campaignHtml, campaignSubject } from './support/campaign-content.ts';
 import type { Child } from './support/child.ts';
-import { type DeliveryWorld, inDeliveryWorld } from './support/delivery-world.ts';
+import { askApi, type DeliveryWorld, inDeliveryWorld, post } from './support/delivery-world.ts';
 import { drawGrowth } from './support/growth-picture.ts';
 import { runLoad } from './support/load.ts';
 import { fillMail } from './support/mail.ts';
@@ -135,7 +135,7 @@ async function pagesRead({ db }: Store): Promise<number> {
 }
 
 async function readPages(side: Omit<Side, 'worker'>, costs: Costs): Promise<void> {
-  const { project, store, api } = side;
+  const { project, store } = side;
   const deep = new Date(Date.now() - 60 * 86_400_000).toISOString();
   const contact = await store.db.row<{ id: string }>(
     'select id from contacts where project_id = $1 offset 100 limit 1',
@@ -161,15 +161,7 @@ async function readPages(side: Omit<Side, 'worker'>, costs: Costs): Promise<void
   ];
   for (const [name, path, body] of pages) {
     const ask = async (times: number) => {
-      for (let n = 0; n < times; n += 1) {
-        const answer = await fetch(`${api.url}${path}`, {
-          method: body ? 'POST' : 'GET',
-          headers: { authorization: `Bearer ${project.secretKey}`, 'content-type': 'application/json' },
-          ...(body ? { body: JSON.stringify(body) } : {}),
-        });
-        const text = await answer.text();
-        if (!answer.ok) throw new Error(`${path} answered ${answer.status}: ${text}`);
-      }
+      for (let n = 0; n < times; n += 1) await askApi(side, path, body);
       return times;
     };
     await ask(20);
@@ -213,19 +205,11 @@ async function arrived(sink: Child, count: number): Promise<void> {
   await pause(500);
 }
 
-async function sendCampaign({ api, project, sink }: Side): Promise<number> {
+async function sendCampaign(side: Side): Promise<number> {
+  const { project, sink } = side;
   await sink.ask('reset');
-  const call = async (path: string, body: object) => {
-    const answer = await fetch(`${api.url}${path}`, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${project.secretKey}`, 'content-type': 'application/json' },
-      body: JSON.stringify(body),
-    });
-    if (!answer.ok) throw new Error(`${path} answered ${answer.status}: ${await answer.text()}`);
-    return ((await answer.json()) as { data: { id: string } }).data;
-  };
   const filters = [{ field: 'data.city', operator: 'equals', value: 'Emden' }];
-  const { id } = await call('/campaigns', {
+  const { id } = await post(side, '/campaigns', {
     name: `Growth ${newId()}`,
     subject: campaignSubject,
     body: campaignHtml,
@@ -233,7 +217,7 @@ async function sendCampaign({ api, project, sink }: Side): Promise<number> {
     audienceType: 'FILTERED',
     audienceCondition: { logic: 'AND', groups: [{ filters }] },
   });
-  await call(`/campaigns/${id}/send`, {});
+  await post(side, `/campaigns/${id}/send`, {});
   await arrived(sink, recipients);
   return recipients;
 }

@@ -60,3 +60,26 @@ export async function inDeliveryWorld(
     await store.close();
   }
 }
+
+/** A project and the process whose API it calls. */
+interface Caller {
+  api: Child;
+  project: FirstProjectFacts;
+}
+
+/** Calls the API with the project's key, by POST where there is a body. Answers the text. @throws when it refuses */
+export async function askApi({ api, project }: Caller, path: string, body?: object): Promise<string> {
+  const answer = await fetch(`${api.url}${path}`, {
+    method: body ? 'POST' : 'GET',
+    headers: { authorization: `Bearer ${project.secretKey}`, 'content-type': 'application/json' },
+    ...(body ? { body: JSON.stringify(body) } : {}),
+  });
+  const text = await answer.text();
+  if (!answer.ok) throw new Error(`${path} answered ${answer.status}: ${text}`);
+  return text;
+}
+
+/** Posts to the API as `askApi` does. Answers the `data` of what it says. */
+export async function post(caller: Caller, path: string, body: object): Promise<{ id: string }> {
+  return (JSON.parse(await askApi(caller, path, body)) as { data: { id: string } }).data;
+}

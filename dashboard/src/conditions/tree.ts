@@ -151,11 +151,14 @@ function controlOf(value: unknown): Pick<FormFilter, 'type' | 'text'> {
   }
 }
 
+// Contact fields and data of the triggering event have values of every kind, under a name.
+const holdsValues = (kind: FieldKind) => kind === 'data' || kind === 'trigger';
+
 /** The field of a filter as the API writes it. */
 export function fieldName({ kind, name, isBare }: Pick<FormFilter, 'kind' | 'name' | 'isBare'>): string {
   if (kind === 'event') return isBare ? name : `event.${name}`;
   if (kind === 'activity') return `email.${name}`;
-  return kind === 'data' || kind === 'trigger' || kind === 'segment' ? `${kind}.${name}` : kind;
+  return holdsValues(kind) || kind === 'segment' ? `${kind}.${name}` : kind;
 }
 
 function treeFilter(filter: FormFilter): TreeFilter {
@@ -188,8 +191,7 @@ function jsonValue({ kind, operator, type, text }: FormFilter): unknown {
       return text === '' ? undefined : text;
     case 'text':
       // Only contact fields and data of events can hold, and be compared with, no text at all.
-      return text === '' &&
-        ((kind !== 'data' && kind !== 'trigger') || operator === 'contains' || operator === 'notContains')
+      return text === '' && (!holdsValues(kind) || operator === 'contains' || operator === 'notContains')
         ? undefined
         : text;
   }
@@ -207,7 +209,7 @@ function parsed(text: string): unknown {
 export function missingOf(filter: FormFilter): string | null {
   const { kind, name, operator, unit } = filter;
   if (kind === 'segment' && name === '') return 'Select a segment.';
-  if ((kind === 'data' || kind === 'trigger') && name === '') return 'Enter a field name.';
+  if (holdsValues(kind) && name === '') return 'Enter a field name.';
   if ((kind === 'event' || kind === 'activity') && name === '') return 'Enter an event name.';
   if (!operatorsOf[kind].includes(operator)) return 'Choose an operator.';
   const needs = needsOf(operator);
