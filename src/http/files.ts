@@ -31,11 +31,9 @@ export function docsPages(docs: () => Promise<Docs>): Middleware {
     if (!(ctx.path === '/docs' || ctx.path.startsWith('/docs/')) || !readsPage(ctx)) return next();
     const site = await docs();
     const file =
-      ctx.path === '/docs/search.json' ? await site.search() : site.find(ctx.path === '/docs/' ? '/docs' : ctx.path);
+      ctx.path === '/docs/search.json' ? site.search() : site.find(ctx.path === '/docs/' ? '/docs' : ctx.path);
     if (file === null) return next();
     await sendDocsFile(ctx, file);
-    // The next search finds the index built; if that fails, its request says so.
-    if (file.type === 'html') ctx.res.once('finish', () => site.search().catch(() => undefined));
     return undefined;
   };
 }

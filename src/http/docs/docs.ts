@@ -7,7 +7,7 @@ import { type Download, downloadsText, type Served } from './downloads.ts';
 import { type Guide, type GuideLink, guideParts, listGuides, readGuide, renderGuide } from './guides.ts';
 import { docsPage, type LinkGroup } from './layout.ts';
 import { Reference } from './reference.ts';
-import { type SearchEntry, searchIndex, searchModule } from './search.ts';
+import { type SearchEntry, searchJson, searchModule } from './search.ts';
 
 export type { OpenApiDocument } from './document.ts';
 export type { Download } from './downloads.ts';
@@ -33,7 +33,7 @@ export class Docs {
   #known:
     | { reference: Reference; guides: GuideLink[]; navigation: LinkGroup[]; files: Map<string, string> }
     | undefined;
-  #index: Promise<DocsFile> | undefined;
+  #searched: DocsFile | undefined;
 
   /**
    * `guides` is a folder of Markdown files, with a README that lists them, and files beside the folder. Where they say `https://mail.example.com` and `<version>`, their
@@ -56,10 +56,10 @@ export class Docs {
     return made;
   }
 
-  /** The index of the search, built once and in small steps: other requests do not wait for it. */
-  search(): Promise<DocsFile> {
-    this.#index ??= searchIndex(this.#searchEntries()).then((text) => hashed({ type: 'json', text }));
-    return this.#index;
+  /** What the search of the pages reads. */
+  search(): DocsFile {
+    this.#searched ??= hashed({ type: 'json', text: searchJson(this.#searchEntries()) });
+    return this.#searched;
   }
 
   /** The page `/downloads/` about these files, or about files that are still being built. */

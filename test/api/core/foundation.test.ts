@@ -380,7 +380,7 @@ describe('the service about itself', () => {
       expect((await api.call(null, 'GET', path)).headers.get('content-type'), path).toBe(`${type}; charset=utf-8`);
     const index = await fetch(`${api.url}/docs/search.json`);
     expect(index.headers.get('content-type')).toContain('application/json');
-    expect(Object.keys((await index.json()) as object)).toEqual(['options', 'index']);
+    expect(Object.keys((await index.json()) as object)).toEqual(['options', 'entries']);
     expect(index.headers.get('content-encoding')).toBe('gzip');
     const plain = await fetch(`${api.url}/docs/operations`, { headers: { 'Accept-Encoding': 'identity' } });
     expect(plain.headers.get('content-encoding')).toBeNull();

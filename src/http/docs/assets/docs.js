@@ -90,7 +90,7 @@ function setUpMenu() {
   });
 }
 
-/** A combobox over the index, which is loaded at the first use. */
+/** A combobox over the index, which is built at the first use. */
 function setUpSearch() {
   const area = document.querySelector('search');
   const [input, results] = [area.querySelector('input'), area.querySelector('.results')];
@@ -129,10 +129,14 @@ function setUpSearch() {
     loading ??= Promise.all([
       import(searchModule),
       fetch('/docs/search.json').then((response) => {
-        if (!response.ok) throw new Error(`The index could not be loaded: ${response.status}`);
+        if (!response.ok) throw new Error(`What is searched could not be loaded: ${response.status}`);
         return response.json();
       }),
-    ]).then(([{ default: MiniSearch }, { options, index }]) => MiniSearch.loadJS(index, options));
+    ]).then(async ([{ default: MiniSearch }, { options, entries }]) => {
+      const search = new MiniSearch(options);
+      await search.addAllAsync(entries);
+      return search;
+    });
     // After a failure the next use tries again.
     loading.catch(() => {
       loading = undefined;
