@@ -281,7 +281,7 @@ create table automation_steps (
   constraint automation_steps_pkey primary key (id),
   constraint automation_steps_automation_id_fkey foreign key (automation_id) references automations(id) on delete cascade,
   constraint automation_steps_template_id_fkey foreign key (template_id) references templates(id) on delete set null,
-  constraint automation_steps_type_check check ((type = any (array['TRIGGER'::text, 'SEND_EMAIL'::text, 'DELAY'::text, 'WAIT_FOR_EVENT'::text, 'CONDITION'::text, 'WEBHOOK'::text, 'UPDATE_CONTACT'::text, 'EXIT'::text])))
+  constraint automation_steps_type_check check ((type = any (array['TRIGGER'::text, 'SEND_EMAIL'::text, 'DELAY'::text, 'WAIT_FOR_EVENT'::text, 'CONDITION'::text, 'SPLIT'::text, 'WEBHOOK'::text, 'UPDATE_CONTACT'::text, 'EXIT'::text])))
 );
 create index automation_steps_automation on automation_steps using btree (automation_id, created_at, id);
 create index automation_steps_template on automation_steps using btree (template_id) where (template_id is not null);

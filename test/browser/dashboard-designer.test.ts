@@ -41,6 +41,16 @@ test('an automation with every step type is drawn, enabled, run for a contact an
     await type(page, 'Field 1', 'stage');
     await type(page, 'Value of field 1', 'invited');
 
+    await add(page, 'split', 'Try two ways');
+    await type(page, 'Percent of branch 1', '99');
+    await page.getByText('Adds up to 149%.').waitFor();
+    await type(page, 'Percent of branch 2', '0');
+    await press(page, 'Split evenly');
+    await page.getByText('Adds up to 100%.', { exact: true }).waitFor();
+    await type(page, 'Percent of branch 1', '100');
+    await type(page, 'Percent of branch 2', '0');
+    await pick(page, 'Control group', 'B');
+
     await add(page, 'condition', 'Has a paid plan');
     await type(page, 'Field', 'data.plan');
     await type(page, 'Value', 'pro');
@@ -96,14 +106,16 @@ test('an automation with every step type is drawn, enabled, run for a contact an
     await page.getByRole('link', { name: 'Willkommen', exact: true }).click();
     await page.getByText('timeout · 1 · 100%', { exact: true }).waitFor();
     await page.getByText('yes · 1 · 100%', { exact: true }).waitFor();
+    await page.getByText('A 100% · 1 · 100%', { exact: true }).waitFor();
     await expect.poll(() => page.locator('.path-label', { hasText: /^1 · 100%$/ }).count()).toBe(4);
   });
   const { data } = await own.done('GET', '/workflows?search=Willkommen');
   expect(await own.ways(data[0].id)).toEqual([
     'A moment → Wait for an order',
     'Has a paid plan → Welcome mail (yes)',
-    'Mark as invited → Has a paid plan',
+    'Mark as invited → Try two ways',
     'Trigger: user.signup → Mark as invited',
+    'Try two ways → Has a paid plan (a)',
     'Wait for an order → Gave up (TIMEOUT)',
     'Wait for an order → Tell the shop (EVENT)',
     'Welcome mail → A moment',

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { cancelByOperator } from '../../src/automations/runs/actions.ts';
 import { advance } from '../../src/automations/runtime/advance.ts';
+import { decideSplit } from '../../src/automations/runtime/steps.ts';
 import {
   type AutomationSpec,
   advanceDeps,
@@ -9,6 +10,7 @@ import {
   aTemplate,
   letIn,
   runOf,
+  runsOf,
   type TestAutomation,
 } from '../support/automation-fixtures.ts';
 import { type TestDatabase, testDatabase } from '../support/database.ts';
@@ -102,6 +104,40 @@ describe('the way of a run', () => {
     ]);
     await advance(deps, runId, 0);
     expect((await see(automation)).reason).toBe(branch);
+  });
+
+  test('a split takes the branch of the contact, and the same one when it enters again', async () => {
+    const halves = {
+      branches: [
+        { id: 'a', percent: 50 },
+        { id: 'b', percent: 50 },
+      ],
+      holdout: 'b',
+    };
+    const automation = await anAutomation(database.db, project.id, {
+      allowReentry: true,
+      steps: { split: ['SPLIT', halves], first: ['EXIT', { reason: 'a' }], second: ['EXIT', { reason: 'b' }] },
+      ways: [
+        ['trigger', 'split'],
+        ['split.a', 'first'],
+        ['split.b', 'second'],
+      ],
+    });
+    const step = {
+      id: automation.steps.split ?? '',
+      type: 'SPLIT',
+      name: 'split',
+      config: halves,
+      templateId: null,
+    } as const;
+    const { branch } = decideSplit(step, contact);
+    for (const entry of [1, 2]) {
+      const [run] = await letIn(database.db, automation, [contact]);
+      await advance(deps, run?.id ?? '', 0);
+      const seen = (await runsOf(database.db, automation.id)).at(-1);
+      expect([seen?.id, seen?.reason], `entry ${entry}`).toEqual([run?.id, branch]);
+      expect(seen?.steps.at(1)?.output).toEqual({ branch, percent: 50, holdout: branch === 'b' });
+    }
   });
 
   test('condition trees ask for the history of the contact, what the run changed, its mail and the event that started it', async () => {

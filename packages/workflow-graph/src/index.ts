@@ -25,6 +25,7 @@ export {
   type GraphIssue,
   graphIssues,
   graphProblem,
+  hasBranches,
   type PathProblem,
   pathProblem,
   sizeProblem,

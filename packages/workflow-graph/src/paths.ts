@@ -5,8 +5,8 @@ export const waitOutcomes = ['EVENT', 'TIMEOUT'] as const;
 export type WaitOutcome = (typeof waitOutcomes)[number];
 
 /**
- * When a path is taken: for the branch of a CONDITION, where null always matches, or for the end of a WAIT_FOR_EVENT, where
- * null is for both.
+ * When a path is taken: for the branch of a CONDITION, where null always matches, or of a SPLIT, or for the end of a
+ * WAIT_FOR_EVENT, where null is for both.
  */
 export interface PathCondition {
   branch: string | null;
@@ -29,12 +29,18 @@ interface Source {
 
 type End = Pick<Source, 'id' | 'type' | 'name'>;
 
-/** The branches that lead out of a CONDITION: `yes` and `no`, or the ids of its own and `default`. */
-export function branchNames(config: unknown): string[] {
+/** Whether the paths out of a step of this type are for its branches. */
+export function hasBranches(type: string): boolean {
+  return type === 'CONDITION' || type === 'SPLIT';
+}
+
+/** The branches that lead out of a CONDITION: `yes` and `no`, or the ids of its own and `default`. Of a SPLIT the ids of its own. */
+export function branchNames({ type, config }: { type: string; config: unknown }): string[] {
   const { mode, branches } = (config ?? {}) as { mode?: unknown; branches?: unknown };
-  if (mode !== 'multi') return ['yes', 'no'];
+  if (type !== 'SPLIT' && mode !== 'multi') return ['yes', 'no'];
   const own = Array.isArray(branches) ? branches : [];
-  return [...own.flatMap((branch: { id?: unknown }) => (typeof branch?.id === 'string' ? [branch.id] : [])), 'default'];
+  const ids = own.flatMap((branch: { id?: unknown }) => (typeof branch?.id === 'string' ? [branch.id] : []));
+  return type === 'SPLIT' ? ids : [...ids, 'default'];
 }
 
 /** Why no path can lead from one step to another, whatever other paths there are; or null. */
@@ -65,8 +71,12 @@ export function pathProblem(
     case 'EXIT':
       return { message: exitProblem(name), field: null };
     case 'CONDITION':
+    case 'SPLIT':
       if (waitOutcome !== null)
-        return { message: `${step} is a condition: its paths have a branch, not a "waitOutcome"`, field: null };
+        return {
+          message: `${step} is a ${type.toLowerCase()}: its paths have a branch, not a "waitOutcome"`,
+          field: null,
+        };
       if (branch === null || others.every((other) => other.branch !== branch)) return null;
       return { message: `${step} already has a path for the branch "${branch}"`, field: 'branch' };
     case 'WAIT_FOR_EVENT':
@@ -87,8 +97,10 @@ export function unknownPathProblem(
   { type, name, config }: Pick<Source, 'type' | 'name' | 'config'>,
   { branch, waitOutcome }: PathCondition,
 ): PathProblem | null {
-  if (type === 'CONDITION' && branch !== null) {
-    const known = branchNames(config);
+  if (type === 'SPLIT' && branch === null)
+    return { message: `Step "${name}" is a split: each of its paths has a branch`, field: 'branch' };
+  if (hasBranches(type) && branch !== null) {
+    const known = branchNames({ type, config });
     if (!known.includes(branch)) {
       const message = `Step "${name}" has no branch "${branch}": it must be one of ${known.join(', ')}`;
       return { message, field: 'branch' };
@@ -105,7 +117,7 @@ export function canSplice(
   paths: readonly { fromStepId: string; toStepId: string }[],
 ): boolean {
   const targets = paths.filter(({ fromStepId }) => fromStepId === id).map(({ toStepId }) => toStepId);
-  return type !== 'TRIGGER' && type !== 'CONDITION' && new Set(targets).size <= 1;
+  return type !== 'TRIGGER' && !hasBranches(type) && new Set(targets).size <= 1;
 }
 
 /** Returns the problem of an EXIT that leads on. */
@@ -178,7 +190,7 @@ function pathIssues(step: CheckedStep, { steps, transitions }: Graph<CheckedStep
     const unknown = unknownPathProblem(step, path);
     if (unknown !== null) messages.add(unknown.message);
   }
-  const mayBranch = type === 'CONDITION' || type === 'WAIT_FOR_EVENT' || type === 'EXIT';
+  const mayBranch = hasBranches(type) || type === 'WAIT_FOR_EVENT' || type === 'EXIT';
   if (!mayBranch && paths.length > 1) messages.add(secondPathProblem(type, name));
   return [...messages].map((message) => pathIssue(step, message));
 }

@@ -62,7 +62,8 @@ describe('a path beside those that there are', () => {
 
 test('the branches of a condition are yes and no, or its own and what is left', () => {
   const own = { mode: 'multi', branches: [{ id: 'vip' }, { id: 'trial' }, 'damaged', null] };
-  expect([branchNames({}), branchNames(own), branchNames(null)]).toEqual([
+  const names = (config: unknown, type = 'CONDITION') => branchNames({ type, config });
+  expect([names({}), names(own), names(null)]).toEqual([
     ['yes', 'no'],
     ['vip', 'trial', 'default'],
     ['yes', 'no'],
@@ -72,6 +73,22 @@ test('the branches of a condition are yes and no, or its own and what is left', 
     message: 'Step "c" has no branch "yes": it must be one of vip, trial, default',
     field: 'branch',
   });
+});
+
+test('a split has a path for each of its branches and none for what is left', () => {
+  const own = { branches: [{ id: 'a', percent: 50 }, { id: 'b', percent: 50 }, null] };
+  const split = step('s', 'SPLIT', own);
+  expect(branchNames(split)).toEqual(['a', 'b']);
+  const to = (branch: string | null) => ({ branch, waitOutcome: null });
+  expect(pathProblem(split, to('b'), [to('a')])).toBeNull();
+  expect(pathProblem(split, to('a'), [to('a')])?.field).toBe('branch');
+  expect(unknownPathProblem(split, to(null))?.field).toBe('branch');
+  expect(pathProblem(split, { branch: null, waitOutcome: 'EVENT' }, [])?.message).toContain('its paths have a branch');
+  expect([unknownPathProblem(split, to('a')), unknownPathProblem(split, to('default'))?.field]).toEqual([
+    null,
+    'branch',
+  ]);
+  expect(canSplice(split, [])).toBe(false);
 });
 
 test('a wait without a timeout has no path for it', () => {

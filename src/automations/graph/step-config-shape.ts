@@ -11,6 +11,7 @@ export const StepConfigShape = v.object({
   ...of('SEND_EMAIL', stepConfigs.SEND_EMAIL.entries),
   ...of('DELAY', stepConfigs.DELAY.entries),
   ...of('WAIT_FOR_EVENT', stepConfigs.WAIT_FOR_EVENT.entries),
+  ...of('SPLIT', stepConfigs.SPLIT.entries),
   ...of('WEBHOOK', stepConfigs.WEBHOOK.entries),
   ...of('UPDATE_CONTACT', stepConfigs.UPDATE_CONTACT.entries),
   ...of('EXIT', stepConfigs.EXIT.entries),
@@ -18,6 +19,10 @@ export const StepConfigShape = v.object({
   eventName: field(
     '`TRIGGER`: name of the event that starts the workflow; null or absent for `MANUAL` and `SCHEDULE`. `WAIT_FOR_EVENT`: name of the event to wait for.',
     stepConfigs.TRIGGER.entries.eventName,
+  ),
+  branches: field(
+    '`CONDITION`: branches in the order in which they are tried, 1 to 20. `SPLIT`: branches with the share of contacts that each gets, 1 to 10.',
+    v.optional(MultiCondition.entries.branches),
   ),
   mode: field(
     '`CONDITION`: `binary`, the default, is one comparison with the branches `yes` and `no`; `multi` has one branch for each comparison or condition tree, and `default` if none matches; `tree` is a condition tree with the branches `yes` and `no`.',

@@ -26,6 +26,7 @@ export const stepTypes = [
   'DELAY',
   'WAIT_FOR_EVENT',
   'CONDITION',
+  'SPLIT',
   'WEBHOOK',
   'UPDATE_CONTACT',
   'EXIT',
@@ -151,14 +152,12 @@ export const TreeCondition = v.object({
   ),
 });
 
+const BranchId = v.pipe(
+  textField('id', 1, 40),
+  coded<string>('custom', (id) => id !== 'default', 'must not be "default", which is what matches otherwise'),
+);
 const branch = {
-  id: field(
-    'ID of the branch, which transitions name in `branch`; 1 to 40 characters, except `default`.',
-    v.pipe(
-      textField('id', 1, 40),
-      coded<string>('custom', (id) => id !== 'default', 'must not be "default", which is what matches otherwise'),
-    ),
-  ),
+  id: field('ID of the branch, which transitions name in `branch`; 1 to 40 characters, except `default`.', BranchId),
   name: field('Name of the branch, for the people who edit the workflow.', v.nullish(textField('name', 0, 255))),
 };
 const ComparedBranch = v.object({
@@ -180,12 +179,23 @@ const BranchShape = v.object({
     'Condition tree of the branch in place of a comparison, as with `mode: "tree"`.',
     v.optional(StepTree),
   ),
+  percent: field(
+    '`SPLIT`: share of contacts that take the branch, in percent with up to 2 decimals; 100 in total.',
+    v.optional(v.number()),
+  ),
 });
 nameSchemas({ WorkflowStepBranch: BranchShape });
 const Branch: v.GenericSchema<Branch> = describedBy(
   v.lazy((given): v.GenericSchema<Branch> => (hasTree(given) ? TreeBranch : ComparedBranch)),
   BranchShape,
 );
+
+const differentIds = <One extends { id: string }>() =>
+  coded<One[]>(
+    'custom',
+    (branches) => new Set(branches.map(({ id }) => id)).size === branches.length,
+    'must have branches with different ids',
+  );
 
 /** The config of a CONDITION with a branch for each comparison. */
 export const MultiCondition = v.object({
@@ -197,11 +207,7 @@ export const MultiCondition = v.object({
       v.array(Branch, 'must be a list of branches'),
       v.minLength(1, 'must have at least one branch'),
       v.maxLength(20, 'must have at most 20 branches'),
-      coded<Branch[]>(
-        'custom',
-        (branches) => new Set(branches.map(({ id }) => id)).size === branches.length,
-        'must have branches with different ids',
-      ),
+      differentIds<Branch>(),
     ),
   ),
 });
@@ -211,6 +217,59 @@ const MultiTreeCondition = v.object({
   ...MultiCondition.entries,
   field: v.nullish(conditionField),
 });
+
+/** The share of a SPLIT's branch in whole hundredths of a percent. */
+export function hundredths({ percent }: { percent: number }): number {
+  return Math.round(percent * 100);
+}
+
+const isShare = (percent: number) => Math.abs(percent * 100 - hundredths({ percent })) < 1e-6;
+const SplitBranch = v.object({
+  ...branch,
+  percent: field(
+    'Share of contacts that take the branch, in percent with up to 2 decimals.',
+    v.pipe(
+      v.number('must be a number'),
+      v.minValue(0, 'must be 0 or more'),
+      v.maxValue(100, 'must be 100 or less'),
+      coded('custom', isShare, 'must have at most 2 decimals'),
+    ),
+  ),
+});
+
+/** The config of a SPLIT. */
+const SplitConfig = v.pipe(
+  v.object({
+    branches: field(
+      'Branches with the share of contacts that each gets, 1 to 10; 100 percent in total.',
+      v.pipe(
+        v.array(SplitBranch, 'must be a list of branches'),
+        v.minLength(1, 'must have at least one branch'),
+        v.maxLength(10, 'must have at most 10 branches'),
+        differentIds<v.InferOutput<typeof SplitBranch>>(),
+        coded<v.InferOutput<typeof SplitBranch>[]>(
+          'custom',
+          (branches) => branches.reduce((sum, one) => sum + hundredths(one), 0) === 10_000,
+          'must add up to 100 percent',
+        ),
+      ),
+    ),
+    holdout: field(
+      'ID of the branch whose contacts are the control group, which the other branches are compared with; null or absent for none.',
+      v.nullish(textField('holdout', 1, 40)),
+    ),
+    key: field(
+      'Contacts are assigned by a hash of this key and their ID, up to 100 characters; the ID of the step when absent. Steps with the same key send a contact the same way.',
+      v.nullish(textField('key', 1, 100)),
+    ),
+  }),
+  codedAt(
+    'custom',
+    'holdout',
+    ({ branches, holdout }) => !holdout || branches.some(({ id }) => id === holdout),
+    'must be the id of a branch',
+  ),
+);
 
 const subscriptionActions = ['none', 'subscribe', 'unsubscribe'] as const;
 
@@ -252,6 +311,7 @@ export const stepConfigs = {
   SEND_EMAIL: SendEmailConfig,
   DELAY: DelayConfig,
   WAIT_FOR_EVENT: WaitForEventConfig,
+  SPLIT: SplitConfig,
   WEBHOOK: WebhookConfig,
   UPDATE_CONTACT: UpdateContactConfig,
   EXIT: ExitConfig,

@@ -1,4 +1,4 @@
-import { branchNames, canSplice, reachableFrom, sizeProblem } from '@fernpost/workflow-graph';
+import { branchNames, canSplice, hasBranches, reachableFrom, sizeProblem } from '@fernpost/workflow-graph';
 import { badRequest, conflict, notFound } from '../../lib/errors.ts';
 import { newId } from '../../lib/ids.ts';
 import type { Database } from '../../store/sql.ts';
@@ -29,7 +29,7 @@ function connect(tx: Database, { automation }: Draft, fromStepId: string, toStep
 
 function openEnd({ steps, transitions }: Draft): StepRow | undefined {
   return steps.findLast(
-    ({ id, type }) => type !== 'EXIT' && type !== 'CONDITION' && transitions.every((way) => way.fromStepId !== id),
+    ({ id, type }) => type !== 'EXIT' && !hasBranches(type) && transitions.every((way) => way.fromStepId !== id),
   );
 }
 
@@ -110,7 +110,8 @@ export function insertStepInto(target: EditTarget, transitionId: string, body: I
     const between = { x: (from.position.x + to.position.x) / 2, y: (from.position.y + to.position.y) / 2 };
     const step = await addStep(tx, draft, body, body.position ?? between);
     await redirectOne(tx, way.id, step.id);
-    const branch = step.type === 'CONDITION' ? (branchNames(step.config).includes('yes') ? 'yes' : 'default') : null;
+    const names = hasBranches(step.type) ? branchNames(step) : [];
+    const branch = ['yes', 'default'].find((name) => names.includes(name)) ?? names[0] ?? null;
     await connect(tx, draft, step.id, to.id, branch);
     return step;
   });

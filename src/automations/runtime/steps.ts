@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import type { StepResult } from '@fernpost/workflow-graph';
 import { ContactDataError } from '../../contacts/limits.ts';
 import { writeContact, writingAs } from '../../contacts/write.ts';
@@ -6,7 +7,7 @@ import { AppError } from '../../lib/errors.ts';
 import { isoInstant } from '../../store/columns.ts';
 import { type Database, withSavepoint } from '../../store/sql.ts';
 import type { GraphStep } from '../graph/graph.ts';
-import { delayMs, readStepConfig, type StepConfigs, type StepType } from '../graph/step-configs.ts';
+import { delayMs, hundredths, readStepConfig, type StepConfigs, type StepType } from '../graph/step-configs.ts';
 import { type ConditionConfig, decideCondition, type StepContact } from './condition.ts';
 import { StepFailure } from './directive.ts';
 import { limitOf, type MailRecipient, mailKind, sendStepMail, templateOf } from './mail-step.ts';
@@ -63,6 +64,10 @@ export async function enterStep(scene: StepScene, step: GraphStep, stepRunId: st
       const output = await decideCondition(tx, config, { contact, context }, scope);
       return { done: true, output: { ...output }, result: { branch: output.branch } };
     }
+    case 'SPLIT': {
+      const output = decideSplit(step, scene.contact.id);
+      return { done: true, output: { ...output }, result: { branch: output.branch } };
+    }
     case 'WEBHOOK':
       configOf('WEBHOOK', step);
       return { done: false, waits: { status: 'RUNNING' } };
@@ -73,6 +78,32 @@ export async function enterStep(scene: StepScene, step: GraphStep, stepRunId: st
       return { done: true, output: { exited: true, reason }, exit: reason };
     }
   }
+}
+
+/** The output of a SPLIT: the branch, its share in percent, and whether its contacts are the control group. */
+interface SplitOutput {
+  branch: string;
+  percent: number;
+  holdout: boolean;
+}
+
+/**
+ * Assigns a contact to a branch of a SPLIT by a hash of the step's key and the contact, so that every execution, test run and
+ * version sends it the same way while the shares stay. @throws StepFailure
+ */
+export function decideSplit(step: GraphStep, contactId: string): SplitOutput {
+  const { branches, holdout, key } = configOf('SPLIT', step);
+  const hash = createHash('sha256')
+    .update(`${key ?? step.id}\n${contactId}`)
+    .digest();
+  // 48 bits leave no remainder that a share of a hundredth of a percent would notice.
+  let rest = Math.floor((hash.readUIntBE(0, 6) / 2 ** 48) * 10_000);
+  const chosen = branches.find((branch) => {
+    rest -= hundredths(branch);
+    return rest < 0;
+  });
+  if (chosen === undefined) throw new StepFailure('The branches of the split do not add up to 100 percent');
+  return { branch: chosen.id, percent: chosen.percent, holdout: chosen.id === holdout };
 }
 
 /** The config as the record of a step shows it; headers of webhooks may hold secrets. */

@@ -10,7 +10,7 @@ import {
   type StepFacts,
 } from '../runtime/condition.ts';
 import { StepFailure } from '../runtime/directive.ts';
-import { configOf, splitUpdates } from '../runtime/steps.ts';
+import { configOf, decideSplit, splitUpdates } from '../runtime/steps.ts';
 import type { TestedStep, TestRun, TestRunBody } from './service.ts';
 
 /** The calls that the steps of a test run make. None of them may have an effect. */
@@ -97,6 +97,10 @@ async function tryStep(
       return tryWait(step, facts, at, waiting);
     case 'CONDITION': {
       const output = await rehearsal.condition(configOf('CONDITION', step) as ConditionConfig, facts, at);
+      return { output: { ...output }, endsAt: at, result: { branch: output.branch } };
+    }
+    case 'SPLIT': {
+      const output = decideSplit(step, facts.contact.id);
       return { output: { ...output }, endsAt: at, result: { branch: output.branch } };
     }
     case 'WEBHOOK':

@@ -244,6 +244,12 @@ function stepDecision(step: StepTaken, source: Decision['source']): Decision {
       source,
     });
   }
+  if (type === 'SPLIT' && output !== null) {
+    const { percent, holdout } = output;
+    const control = holdout === true ? ', the control group' : '';
+    const sentence = `Step "${name}" assigned the contact to the branch "${branch}" with ${percent}% of contacts${control}.`;
+    return recorded('workflow.split', 'pass', sentence, { at, actual: branch, source });
+  }
   if (status !== 'COMPLETED') {
     const what = eventName === null ? '' : ` for the event "${eventName}"`;
     const when = until === null ? '' : ` until ${onDate(until)}`;

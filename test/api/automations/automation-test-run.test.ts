@@ -1,5 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { advance } from '../../../src/automations/runtime/advance.ts';
+import { sql } from '../../../src/store/sql.ts';
 import { aProject, type TestApi, testApi } from '../../support/api.ts';
+import { advanceDeps } from '../../support/automation-fixtures.ts';
 import { type AutomationHand, automationHand } from '../../support/automations.ts';
 import { type TestDatabase, testDatabase } from '../../support/database.ts';
 import { addresses } from '../../support/segments.ts';
@@ -176,6 +179,57 @@ test('asks condition trees of the contact as the steps before left it, and of th
     'config.condition',
   ]);
   expect(await issues(all({ ...team, operator: 'like' }))).toEqual(['config.condition']);
+});
+
+test('a split sends a contact the way that an execution takes, before it is saved and after', async () => {
+  const { id, trigger } = await hand.automation({ name: 'Halves' });
+  const position = { x: 0, y: 0 };
+  const branches = [
+    { id: 'a', percent: 50 },
+    { id: 'b', percent: 50 },
+  ];
+  const config = { branches, holdout: 'b', key: 'welcome' };
+  const graph = (stepId: string, of = config) => ({
+    steps: [
+      { id: trigger, type: 'TRIGGER', name: 'Signed up', position, config: {} },
+      { id: stepId, type: 'SPLIT', name: 'Halves', position, config: of },
+      { id: 'end', type: 'EXIT', name: 'End', position, config: {} },
+    ],
+    transitions: [
+      { fromStepId: trigger, toStepId: stepId },
+      { fromStepId: stepId, toStepId: 'end', branch: 'a' },
+    ],
+  });
+  const outputs = async (body: object) =>
+    Promise.all(
+      Object.values(contacts).map(async (contactId) => {
+        const run = await hand.done('POST', `/workflows/${id}/test-run`, { contactId, ...body });
+        return run.steps[1].output;
+      }),
+    );
+  const unsaved = await outputs({ graph: graph('new') });
+  expect(await outputs({ graph: graph('new') })).toEqual(unsaved);
+  const { ids } = await hand.done('PUT', `/workflows/${id}/graph`, graph('new'));
+  expect(await outputs({})).toEqual(unsaved);
+
+  // Executions take the branches of test runs, and these are counted.
+  await hand.enable(id);
+  for (const contactId of Object.values(contacts))
+    await hand.done('POST', `/workflows/${id}/executions`, { contactId });
+  const deps = advanceDeps(database.db);
+  for (const { id: runId } of await database.db.rows<{ id: string }>(sql`
+    select id from automation_runs where automation_id = ${id}`))
+    await advance(deps, runId, 0);
+  const { steps } = await hand.done('GET', `/workflows/${id}/people`);
+  const counted = steps.find(({ stepId }: { stepId: string }) => stepId === ids.new);
+  const expected = ['a', 'b'].flatMap((branch) => {
+    const count = unsaved.filter((output) => output.branch === branch).length;
+    return count === 0 ? [] : [{ branch, count }];
+  });
+  expect(counted.branches).toEqual(expected);
+
+  const problems = await hand.call('PUT', `/workflows/${id}/graph`, graph(ids.new, { ...config, holdout: 'c' }));
+  expect([problems.status, problems.body.error.errors[0].field]).toEqual([422, `steps.${ids.new}.config.holdout`]);
 });
 
 test('what a condition tree asks for is in use, and beside an operator a condition is ignored', async () => {

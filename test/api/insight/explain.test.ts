@@ -709,6 +709,16 @@ test('a branch names its values, and a failed step its error', async () => {
   expect(await told(failing)).toEqual(['did_not', expect.stringMatching(/^Step "mail" failed: /)]);
 });
 
+test('a split names the branch, its share and the control group', async () => {
+  const config = { branches: [{ id: 'half', percent: 100 }], holdout: 'half' };
+  const about = await inside({ steps: { halves: ['SPLIT', config] } });
+  const split = (await explained(about)).decisions.find(({ check: name }) => name === 'workflow.split');
+  expect([split?.actual, split?.sentence]).toEqual([
+    'half',
+    'Step "halves" assigned the contact to the branch "half" with 100% of contacts, the control group.',
+  ]);
+});
+
 test('any mail: the rule that would keep it, and the latest one', async () => {
   expect(await told({ topic: 'any' })).toEqual(['will', 'No email to this contact has been accepted yet.']);
   await database.db.count(sql`update contacts set subscribed = false where id = ${contact}`);

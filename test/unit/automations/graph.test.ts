@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { enablingIssues } from '../../../src/automations/graph/drafts.ts';
 import type { Graph, GraphStep } from '../../../src/automations/graph/graph.ts';
 import { delayMs, readStepConfig, type StepType } from '../../../src/automations/graph/step-configs.ts';
+import { decideSplit } from '../../../src/automations/runtime/steps.ts';
 import { graphHash } from '../../../src/automations/versions.ts';
 
 const step = (id: string, type: StepType, config: Record<string, unknown> = {}): GraphStep => ({
@@ -45,12 +46,25 @@ describe('what enabling refuses in a step', () => {
 
 describe('configs of steps', () => {
   const branch = (id: string) => ({ id, operator: 'exists' });
+  const shares = (...percents: number[]) => percents.map((percent, n) => ({ id: `b${n}`, percent }));
   test.each<[StepType, unknown]>([
     ['DELAY', { amount: 0.5, unit: 'minutes', keep: 1 }],
     ['DELAY', { amount: 365, unit: 'days' }],
     ['WAIT_FOR_EVENT', { eventName: 'order.paid', timeout: 31_536_000 }],
     ['CONDITION', { field: 'data.plan', operator: 'equals', value: null }],
     ['CONDITION', { mode: 'multi', field: 'event.total', branches: [branch('a'), branch('b')] }],
+    [
+      'SPLIT',
+      {
+        branches: [
+          { id: 'a', percent: 99.99 },
+          { id: 'b', name: 'Control', percent: 0.01 },
+        ],
+        holdout: 'b',
+        key: 'k',
+      },
+    ],
+    ['SPLIT', { branches: shares(100) }],
     ['WEBHOOK', { url: 'https://hooks.acme.test:8443/{{data.region}}?q={{email}}' }],
     [
       'WEBHOOK',
@@ -84,6 +98,13 @@ describe('configs of steps', () => {
       { mode: 'multi', field: 'x', branches: Array.from({ length: 21 }, (_, n) => branch(`${n}`)) },
       'branches',
     ],
+    ['SPLIT', {}, 'branches'],
+    ['SPLIT', { branches: shares(60, 30) }, 'branches'],
+    ['SPLIT', { branches: shares(...Array(11).fill(0), 100) }, 'branches'],
+    ['SPLIT', { branches: shares(33.333, 66.667) }, 'branches.0.percent'],
+    ['SPLIT', { branches: shares(-1, 101) }, 'branches.0.percent'],
+    ['SPLIT', { branches: [...shares(50), ...shares(50)] }, 'branches'],
+    ['SPLIT', { branches: shares(50, 50), holdout: 'c' }, 'holdout'],
     ['WEBHOOK', { url: 'https://{{data.host}}/x' }, 'url'],
     ['WEBHOOK', { url: '{{data.url}}' }, 'url'],
     ['WEBHOOK', { url: 'https://user:pass@acme.test/' }, 'url'],
@@ -103,6 +124,61 @@ describe('configs of steps', () => {
 
   test('a day has 24 hours', () => {
     expect(delayMs({ amount: 1.5, unit: 'days' })).toBe(129_600_000);
+  });
+});
+
+describe('a split', () => {
+  const branches = [
+    { id: 'a', percent: 50 },
+    { id: 'b', percent: 33.34 },
+    { id: 'c', percent: 16.66 },
+  ];
+  const contacts = Array.from({ length: 100_000 }, (_, n) => `0198a3f0-0000-7000-8000-${String(n).padStart(12, '0')}`);
+  const branchOf = (one: GraphStep, id: string) => decideSplit(one, id).branch;
+
+  test('gives each branch of 100,000 contacts its share within half a percent', () => {
+    const split = step('0198a3f0-1111-7000-8000-000000000001', 'SPLIT', { branches });
+    const counts = new Map<string, number>();
+    for (const id of contacts) {
+      const branch = branchOf(split, id);
+      counts.set(branch, (counts.get(branch) ?? 0) + 1);
+    }
+    for (const { id, percent } of branches)
+      expect(Math.abs((counts.get(id) ?? 0) / 1_000 - percent), `share of ${id}`).toBeLessThan(0.5);
+  });
+
+  test('sends a contact the same way in every version, and apart from what other steps do', () => {
+    const split = step('s1', 'SPLIT', { branches });
+    const later = {
+      ...split,
+      name: 'Later',
+      config: { branches: branches.map((one) => ({ ...one, name: 'x' })), holdout: 'c' },
+    };
+    const other = step('s2', 'SPLIT', { branches });
+    const sharing = step('s2', 'SPLIT', { branches, key: 's1' });
+    const few = contacts.slice(0, 2_000);
+    const moved = (one: GraphStep) => few.filter((id) => branchOf(one, id) !== branchOf(split, id)).length;
+    expect([moved(later), moved(sharing)]).toEqual([0, 0]);
+    expect(moved(other)).toBeGreaterThan(500);
+    // A branch that grows takes contacts from the next one alone.
+    const grown = step('s1', 'SPLIT', {
+      branches: [{ id: 'a', percent: 60 }, { id: 'b', percent: 23.34 }, branches[2]],
+    });
+    for (const id of few.filter((one) => branchOf(grown, one) !== branchOf(split, one)))
+      expect([branchOf(split, id), branchOf(grown, id)]).toEqual(['b', 'a']);
+  });
+
+  test('has a path for each branch, and is refused with another one', () => {
+    const split = step('s', 'SPLIT', { branches });
+    const issues = (branch: string | null) =>
+      enablingIssues(
+        {
+          steps: [step('t', 'TRIGGER'), split, step('e', 'EXIT')],
+          transitions: [way('t', 's'), way('s', 'e', { branch })],
+        },
+        new Set(),
+      ).map(({ stepId, field }) => `${stepId} ${field}`);
+    expect([issues('c'), issues('d'), issues(null)]).toEqual([[], ['s transitions'], ['s transitions']]);
   });
 });
 

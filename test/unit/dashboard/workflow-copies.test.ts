@@ -49,6 +49,12 @@ describe('copies of steps', () => {
     expect([copyText(graph, ['trigger']), copyText(graph, [])]).toEqual([null, null]);
   });
 
+  test('of a split assign contacts by a key of their own', () => {
+    const split = { steps: [step('halves', 'SPLIT', 0, { branches: [], key: 'first' })], transitions: [] };
+    const { ids, change } = pasteInto(graph, split);
+    expect(change(graph).steps.at(-1)?.config).toEqual({ branches: [], key: ids[0] });
+  });
+
   test('are pasted with ids and names of their own, on no other step', () => {
     const { ids, change } = pasteInto(graph, copied('ask', 'mail'));
     const after = change(graph);

@@ -16,7 +16,7 @@ import {
 } from '../../../dashboard/src/pages/workflows/graph/draft.ts';
 import { dropOff, figuresOf } from '../../../dashboard/src/pages/workflows/graph/figures.ts';
 import { findSteps } from '../../../dashboard/src/pages/workflows/graph/find.ts';
-import { hasAction, pathCountOf, summary } from '../../../dashboard/src/pages/workflows/graph/graph.ts';
+import { hasAction, pathCountOf, summary, waysOut } from '../../../dashboard/src/pages/workflows/graph/graph.ts';
 import { merge, takeTheirs } from '../../../dashboard/src/pages/workflows/graph/merge.ts';
 
 const step = (id: string, type: DraftStep['type'], config: DraftStep['config'] = {}): DraftStep => ({
@@ -72,6 +72,26 @@ describe('an edit of a graph', () => {
     const grown = withStepBetween(base, 'wait-mail', step('new-1', 'CONDITION', { field: 'data.plan' }));
     expect(ways(grown)).toEqual(['trigger → wait', 'wait → new-1', 'mail → end', 'new-1 → mail (yes)']);
     expect(grown.steps.filter(({ position }) => position.y > 0).map(({ id }) => id)).toEqual(['mail', 'end']);
+  });
+
+  test('a split leads on by its branches, with their shares, and has a key of its own', () => {
+    const { id, change } = addStep(base, 'SPLIT', null, base.steps[1]);
+    const grown = change({ ...base, transitions: [] });
+    const split = grown.steps.find((each) => each.id === id) ?? step('none', 'SPLIT');
+    expect(split.config.key).toBe(id);
+    expect(withoutUntouched([{ stepId: id }], grown, base)).toEqual([]);
+    expect(summary(split)).toBe('A 50%, B 50%');
+    const config = {
+      branches: [
+        { id: 'a', name: 'New', percent: 90 },
+        { id: 'rest', percent: 10 },
+      ],
+      holdout: 'rest',
+    };
+    expect(waysOut({ ...split, config }).map(({ key, label }) => [key, label])).toEqual([
+      ['a', 'New 90%'],
+      ['rest', 'rest 10% (control)'],
+    ]);
   });
 
   test('says why two steps cannot be connected', () => {

@@ -1340,7 +1340,7 @@ class CountWorkflowContactsResultStepsItem(TypedDict):
     """ID of the step."""
     name: Optional[str]
     """Name of the step; null if only an older version has it."""
-    type: Optional[Literal["TRIGGER", "SEND_EMAIL", "DELAY", "WAIT_FOR_EVENT", "CONDITION", "WEBHOOK", "UPDATE_CONTACT", "EXIT"]]
+    type: Optional[Literal["TRIGGER", "SEND_EMAIL", "DELAY", "WAIT_FOR_EVENT", "CONDITION", "SPLIT", "WEBHOOK", "UPDATE_CONTACT", "EXIT"]]
     """Type of the step; null if only an older version has it."""
     running: int
     """Number of contacts for which the step is running now."""
@@ -1499,7 +1499,7 @@ class CreateWorkflowRequest(TypedDict):
 
 
 class CreateWorkflowStepRequest(TypedDict):
-    type: Literal["TRIGGER", "SEND_EMAIL", "DELAY", "WAIT_FOR_EVENT", "CONDITION", "WEBHOOK", "UPDATE_CONTACT", "EXIT"]
+    type: Literal["TRIGGER", "SEND_EMAIL", "DELAY", "WAIT_FOR_EVENT", "CONDITION", "SPLIT", "WEBHOOK", "UPDATE_CONTACT", "EXIT"]
     """Type of the step. `TRIGGER` is created with the workflow and cannot be added."""
     name: str
     """Name of the step."""
@@ -2724,7 +2724,7 @@ class ImportPreviewErrorsItem(TypedDict):
 
 
 class InsertWorkflowStepRequest(TypedDict):
-    type: Literal["TRIGGER", "SEND_EMAIL", "DELAY", "WAIT_FOR_EVENT", "CONDITION", "WEBHOOK", "UPDATE_CONTACT", "EXIT"]
+    type: Literal["TRIGGER", "SEND_EMAIL", "DELAY", "WAIT_FOR_EVENT", "CONDITION", "SPLIT", "WEBHOOK", "UPDATE_CONTACT", "EXIT"]
     """Type of the step. `TRIGGER` is created with the workflow and cannot be added."""
     name: str
     """Name of the step."""
@@ -2890,7 +2890,7 @@ class ListContactExecutionsResultDataItemCurrentStep(TypedDict):
     """ID of the step."""
     name: str
     """Name of the step."""
-    type: Literal["TRIGGER", "SEND_EMAIL", "DELAY", "WAIT_FOR_EVENT", "CONDITION", "WEBHOOK", "UPDATE_CONTACT", "EXIT"]
+    type: Literal["TRIGGER", "SEND_EMAIL", "DELAY", "WAIT_FOR_EVENT", "CONDITION", "SPLIT", "WEBHOOK", "UPDATE_CONTACT", "EXIT"]
     """Type of the step."""
 
 
@@ -3151,7 +3151,7 @@ class ListedWorkflowExecutionCurrentStep(TypedDict):
     """ID of the step."""
     name: str
     """Name of the step."""
-    type: Literal["TRIGGER", "SEND_EMAIL", "DELAY", "WAIT_FOR_EVENT", "CONDITION", "WEBHOOK", "UPDATE_CONTACT", "EXIT"]
+    type: Literal["TRIGGER", "SEND_EMAIL", "DELAY", "WAIT_FOR_EVENT", "CONDITION", "SPLIT", "WEBHOOK", "UPDATE_CONTACT", "EXIT"]
     """Type of the step."""
 
 
@@ -3303,7 +3303,7 @@ class WorkflowMigrationPreviewRulesItem(TypedDict):
     """ID of the step that contacts are at; null if they have not reached one."""
     stepName: Optional[str]
     """Name of that step; null if it is unknown."""
-    stepType: Optional[Literal["TRIGGER", "SEND_EMAIL", "DELAY", "WAIT_FOR_EVENT", "CONDITION", "WEBHOOK", "UPDATE_CONTACT", "EXIT"]]
+    stepType: Optional[Literal["TRIGGER", "SEND_EMAIL", "DELAY", "WAIT_FOR_EVENT", "CONDITION", "SPLIT", "WEBHOOK", "UPDATE_CONTACT", "EXIT"]]
     """Type of that step; null if it is unknown."""
     action: Literal["finish", "moveAtNextStep", "moveNow", "exit"]
     """What the rule does: `finish`, `moveAtNextStep`, `moveNow` or `exit`."""
@@ -3576,7 +3576,7 @@ class ReplaceWorkflowGraphRequest(TypedDict):
 class ReplaceWorkflowGraphRequestStepsItem(TypedDict):
     id: str
     """ID of an existing step to keep it; any other text names a new step within this request. 1 to 100 characters."""
-    type: Literal["TRIGGER", "SEND_EMAIL", "DELAY", "WAIT_FOR_EVENT", "CONDITION", "WEBHOOK", "UPDATE_CONTACT", "EXIT"]
+    type: Literal["TRIGGER", "SEND_EMAIL", "DELAY", "WAIT_FOR_EVENT", "CONDITION", "SPLIT", "WEBHOOK", "UPDATE_CONTACT", "EXIT"]
     """Type of the step. The graph needs its `TRIGGER`."""
     name: str
     """Name of the step."""
@@ -3656,7 +3656,7 @@ class WorkflowGraphChangesStepsItem(TypedDict):
     """ID of the step."""
     name: str
     """Name of the step."""
-    type: Literal["TRIGGER", "SEND_EMAIL", "DELAY", "WAIT_FOR_EVENT", "CONDITION", "WEBHOOK", "UPDATE_CONTACT", "EXIT"]
+    type: Literal["TRIGGER", "SEND_EMAIL", "DELAY", "WAIT_FOR_EVENT", "CONDITION", "SPLIT", "WEBHOOK", "UPDATE_CONTACT", "EXIT"]
     """Type of the step. `config` depends on it."""
     change: Literal["added", "removed", "changed", "moved"]
     """`added`, `removed`, `changed`, or `moved` if only the position differs."""
@@ -3739,7 +3739,7 @@ class WorkflowWithGraphStepsItem(TypedDict):
     """ID of the step."""
     workflowId: str
     """ID of the workflow that the step belongs to."""
-    type: Literal["TRIGGER", "SEND_EMAIL", "DELAY", "WAIT_FOR_EVENT", "CONDITION", "WEBHOOK", "UPDATE_CONTACT", "EXIT"]
+    type: Literal["TRIGGER", "SEND_EMAIL", "DELAY", "WAIT_FOR_EVENT", "CONDITION", "SPLIT", "WEBHOOK", "UPDATE_CONTACT", "EXIT"]
     """Type of the step. `config` depends on it."""
     name: str
     """Name of the step."""
@@ -4309,7 +4309,7 @@ class TestWorkflowRequestGraph(TypedDict):
 class TestWorkflowRequestGraphStepsItem(TypedDict):
     id: str
     """ID of an existing step to keep it; any other text names a new step within this request. 1 to 100 characters."""
-    type: Literal["TRIGGER", "SEND_EMAIL", "DELAY", "WAIT_FOR_EVENT", "CONDITION", "WEBHOOK", "UPDATE_CONTACT", "EXIT"]
+    type: Literal["TRIGGER", "SEND_EMAIL", "DELAY", "WAIT_FOR_EVENT", "CONDITION", "SPLIT", "WEBHOOK", "UPDATE_CONTACT", "EXIT"]
     """Type of the step. The graph needs its `TRIGGER`."""
     name: str
     """Name of the step."""
@@ -5019,7 +5019,7 @@ class WorkflowStep(TypedDict):
     """ID of the step."""
     workflowId: str
     """ID of the workflow that the step belongs to."""
-    type: Literal["TRIGGER", "SEND_EMAIL", "DELAY", "WAIT_FOR_EVENT", "CONDITION", "WEBHOOK", "UPDATE_CONTACT", "EXIT"]
+    type: Literal["TRIGGER", "SEND_EMAIL", "DELAY", "WAIT_FOR_EVENT", "CONDITION", "SPLIT", "WEBHOOK", "UPDATE_CONTACT", "EXIT"]
     """Type of the step. `config` depends on it."""
     name: str
     """Name of the step."""
@@ -5084,7 +5084,7 @@ class WorkflowStepExecutionStep(TypedDict):
     """ID of the step."""
     name: str
     """Name of the step."""
-    type: Literal["TRIGGER", "SEND_EMAIL", "DELAY", "WAIT_FOR_EVENT", "CONDITION", "WEBHOOK", "UPDATE_CONTACT", "EXIT"]
+    type: Literal["TRIGGER", "SEND_EMAIL", "DELAY", "WAIT_FOR_EVENT", "CONDITION", "SPLIT", "WEBHOOK", "UPDATE_CONTACT", "EXIT"]
     """Type of the step."""
 
 
@@ -5112,7 +5112,7 @@ class WorkflowTestRunStep(TypedDict):
     """ID of the step; for a new step, its name in the request."""
     name: str
     """Name of the step."""
-    type: Literal["TRIGGER", "SEND_EMAIL", "DELAY", "WAIT_FOR_EVENT", "CONDITION", "WEBHOOK", "UPDATE_CONTACT", "EXIT"]
+    type: Literal["TRIGGER", "SEND_EMAIL", "DELAY", "WAIT_FOR_EVENT", "CONDITION", "SPLIT", "WEBHOOK", "UPDATE_CONTACT", "EXIT"]
     """Type of the step."""
     at: str
     """When the contact would reach the step."""
@@ -5140,7 +5140,7 @@ class WorkflowVersion(TypedDict):
 class WorkflowVersionStepsItem(TypedDict):
     id: str
     """ID of the step."""
-    type: Literal["TRIGGER", "SEND_EMAIL", "DELAY", "WAIT_FOR_EVENT", "CONDITION", "WEBHOOK", "UPDATE_CONTACT", "EXIT"]
+    type: Literal["TRIGGER", "SEND_EMAIL", "DELAY", "WAIT_FOR_EVENT", "CONDITION", "SPLIT", "WEBHOOK", "UPDATE_CONTACT", "EXIT"]
     """Type of the step. `config` depends on it."""
     name: str
     """Name of the step."""

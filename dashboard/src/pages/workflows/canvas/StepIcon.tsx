@@ -1,4 +1,15 @@
-import { CircleStop, Clock, Hourglass, type LucideIcon, Mail, Split, UserPen, Webhook, Zap } from 'lucide-react';
+import {
+  CircleStop,
+  Clock,
+  Hourglass,
+  type LucideIcon,
+  Mail,
+  Percent,
+  Split,
+  UserPen,
+  Webhook,
+  Zap,
+} from 'lucide-react';
 import type { StepType } from '../graph/shapes.ts';
 
 const icons: Record<StepType, LucideIcon> = {
@@ -7,6 +18,7 @@ const icons: Record<StepType, LucideIcon> = {
   DELAY: Clock,
   WAIT_FOR_EVENT: Hourglass,
   CONDITION: Split,
+  SPLIT: Percent,
   WEBHOOK: Webhook,
   UPDATE_CONTACT: UserPen,
   EXIT: CircleStop,

@@ -6,18 +6,30 @@ const below = stepSize.height + 72;
 
 /** A new step of a type, with a name that no other step has. */
 function newStep({ steps }: Graph, type: Addable, position: DraftStep['position']): DraftStep {
-  const config = addable.find((each) => each.type === type)?.config ?? {};
+  const id = newName();
+  const config = keyed(type, addable.find((each) => each.type === type)?.config ?? {}, id);
   const taken = new Set(steps.map(({ name }) => name));
   let name = stepNames[type];
   for (let n = 2; taken.has(name); n += 1) name = `${stepNames[type]} ${n}`;
-  return { id: newName(), type, name, position, config, templateId: null };
+  return { id, type, name, position, config, templateId: null };
+}
+
+/** The config of a new step. A split gets the key by which it assigns contacts, so that a test run before it is saved is right. */
+export function keyed(type: DraftStep['type'], config: DraftStep['config'], key: string): DraftStep['config'] {
+  return type === 'SPLIT' ? { ...config, key } : config;
 }
 
 // Whether a step is as it was added.
 function isUntouched({ type, name, config, templateId, note, bodyText }: DraftStep): boolean {
   const added = addable.find((each) => each.type === type);
   const isNamedSo = name.replace(/ \d+$/, '') === stepNames[type];
-  return isNamedSo && sameJson(config, added?.config) && !templateId && !note && !bodyText;
+  return (
+    isNamedSo &&
+    sameJson(config, added && keyed(type, added.config, String(config.key))) &&
+    !templateId &&
+    !note &&
+    !bodyText
+  );
 }
 
 /** The problems of a graph without those of new steps that nobody has begun to fill in, which are no mistakes yet. */

@@ -9,6 +9,7 @@ import {
   type WaitOutcome,
   waitOutcomes,
 } from '@fernpost/workflow-graph';
+import { keyed } from './add.ts';
 import { type DraftStep, type DraftWay, type Graph, newName, withoutStep } from './draft.ts';
 import { stepNames, stepSize } from './graph.ts';
 import type { StepType } from './shapes.ts';
@@ -108,7 +109,8 @@ export function pasteInto(graph: Graph, copied: Graph): Pasted {
   const steps = copied.steps.map((step) => {
     const name = freeName(step.name, taken);
     taken.add(name);
-    return { ...step, id: named(step.id), name, position: { x: step.position.x + by, y: step.position.y } };
+    const [id, config] = [named(step.id), keyed(step.type, step.config, named(step.id))];
+    return { ...step, id, name, config, position: { x: step.position.x + by, y: step.position.y } };
   });
   const transitions = copied.transitions.map((way) => ({
     ...way,

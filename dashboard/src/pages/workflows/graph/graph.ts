@@ -12,6 +12,7 @@ export const stepNames: Record<StepType, string> = {
   DELAY: 'Delay',
   WAIT_FOR_EVENT: 'Wait for event',
   CONDITION: 'Condition',
+  SPLIT: 'Split',
   WEBHOOK: 'Webhook',
   UPDATE_CONTACT: 'Update contact',
   EXIT: 'Exit',
@@ -26,6 +27,15 @@ export const addable: { type: Addable; config: Record<string, unknown> }[] = [
   { type: 'DELAY', config: { amount: 1, unit: 'days' } },
   { type: 'WAIT_FOR_EVENT', config: {} },
   { type: 'CONDITION', config: { field: '', operator: 'equals', value: '' } },
+  {
+    type: 'SPLIT',
+    config: {
+      branches: [
+        { id: 'a', name: 'A', percent: 50 },
+        { id: 'b', name: 'B', percent: 50 },
+      ],
+    },
+  },
   { type: 'WEBHOOK', config: { url: '', method: 'POST' } },
   { type: 'UPDATE_CONTACT', config: { updates: {} } },
   { type: 'EXIT', config: {} },
@@ -42,16 +52,17 @@ export interface WayOut {
 
 const single: WayOut = { key: 'next', label: '', branch: null, waitOutcome: null };
 
-/** A branch of a condition with several ways: a comparison, or a condition tree. */
+/** A branch of a condition with several ways, which has a comparison or a condition tree, or of a split, which has a share. */
 export interface Branch {
   id: string;
   name?: string | null;
   operator?: string;
   value?: unknown;
   condition?: unknown;
+  percent?: number;
 }
 
-/** The branches of a condition with several ways. */
+/** The branches of a split, and of a condition with several ways. */
 export function branchesOf(config: Record<string, unknown>): Branch[] {
   return Array.isArray(config.branches) ? (config.branches as Branch[]) : [];
 }
@@ -61,11 +72,21 @@ export function waysOut({ type, config }: Pick<Step, 'type' | 'config'>): WayOut
   switch (type) {
     case 'EXIT':
       return [];
+    case 'SPLIT':
     case 'CONDITION': {
-      const own = config.mode === 'multi' ? branchesOf(config) : null;
+      const own = type === 'SPLIT' || config.mode === 'multi' ? branchesOf(config) : null;
       const otherwise = (branch: string) => (own && branch === 'default' ? 'otherwise' : branch);
-      const label = (branch: string) => own?.find(({ id }) => id === branch)?.name || otherwise(branch);
-      return branchNames(config).map((branch) => ({ key: branch, label: label(branch), branch, waitOutcome: null }));
+      const label = (branch: string) => {
+        const { name, percent } = own?.find(({ id }) => id === branch) ?? {};
+        const share = percent === undefined ? '' : ` ${percent}%${config.holdout === branch ? ' (control)' : ''}`;
+        return `${name || otherwise(branch)}${share}`;
+      };
+      return branchNames({ type, config }).map((branch) => ({
+        key: branch,
+        label: label(branch),
+        branch,
+        waitOutcome: null,
+      }));
     }
     case 'WAIT_FOR_EVENT':
       if (typeof config.timeout !== 'number') return [single];
@@ -145,6 +166,10 @@ export function summary({ type, config, template }: Pick<Step, 'type' | 'config'
       return config.mode === 'multi'
         ? `${text(config.field) || 'Conditions'}: ${branchesOf(config).length} branches`
         : `${text(config.field) || 'No field set'} ${operatorNames[text(config.operator)] ?? ''} ${text(config.value)}`;
+    case 'SPLIT':
+      return branchesOf(config)
+        .map(({ id, name, percent }) => `${name || id} ${percent}%`)
+        .join(', ');
     case 'WEBHOOK':
       return `${text(config.method) || 'POST'} ${text(config.url) || 'no URL set'}`;
     case 'UPDATE_CONTACT': {

@@ -12,6 +12,7 @@ export type StepType =
   | 'DELAY'
   | 'WAIT_FOR_EVENT'
   | 'CONDITION'
+  | 'SPLIT'
   | 'WEBHOOK'
   | 'UPDATE_CONTACT'
   | 'EXIT';

@@ -98,6 +98,8 @@ function Deed({ step: { type, outcome, output, error } }: { step: TestedStep }):
     case 'CONDITION':
       if (typeof output.field !== 'string') return `Takes the path ${text('branch')}.`;
       return `${text('field')} is ${JSON.stringify(output.actualValue)}: takes the path ${text('branch')}.`;
+    case 'SPLIT':
+      return `Takes the path ${text('branch')}, as ${text('percent')}% of contacts do.`;
     case 'WEBHOOK':
       return `Calls ${text('method')} ${text('url')}.`;
     case 'UPDATE_CONTACT': {

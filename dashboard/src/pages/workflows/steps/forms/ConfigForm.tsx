@@ -1,3 +1,4 @@
+import { lazy, Suspense } from 'react';
 import { TextField } from '../../../../ui/Field.tsx';
 import type { StepType } from '../../graph/shapes.ts';
 import { ConditionForm } from './ConditionForm.tsx';
@@ -10,7 +11,11 @@ import { WebhookForm } from './WebhookForm.tsx';
 /** The config of a step, by its type. */
 export function ConfigForm({ type, ...form }: Form & { type: Exclude<StepType, 'TRIGGER'> }) {
   const Own = forms[type];
-  return <Own {...form} />;
+  return (
+    <Suspense>
+      <Own {...form} />
+    </Suspense>
+  );
 }
 
 function ExitForm(form: Form) {
@@ -26,11 +31,15 @@ function ExitForm(form: Form) {
   );
 }
 
+// Few graphs have such steps, so the page does not load their forms with the others.
+const SplitForm = lazy(() => import('./SplitForm.tsx').then((module) => ({ default: module.SplitForm })));
+
 const forms = {
   SEND_EMAIL: SendEmailForm,
   DELAY: DelayForm,
   WAIT_FOR_EVENT: WaitForEventForm,
   CONDITION: ConditionForm,
+  SPLIT: SplitForm,
   WEBHOOK: WebhookForm,
   UPDATE_CONTACT: UpdateContactForm,
   EXIT: ExitForm,
