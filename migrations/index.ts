@@ -92,6 +92,7 @@ import { Migration20261128080000_mail_traces } from './Migration20261128080000_m
 import { Migration20261128093000_retention } from './Migration20261128093000_retention.ts';
 import { Migration20261128110000_run_retention } from './Migration20261128110000_run_retention.ts';
 import { Migration20261128190000_split_step } from './Migration20261128190000_split_step.ts';
+import { Migration20261128191000_retried_runs } from './Migration20261128191000_retried_runs.ts';
 
 /** Every migration in the order it runs. A released one is never edited; a change of the schema is a new one. Functions have files of their own. */
 export const migrations = [
@@ -216,4 +217,5 @@ export const migrations = [
   { name: 'Migration20261128093000_retention', class: Migration20261128093000_retention },
   { name: 'Migration20261128110000_run_retention', class: Migration20261128110000_run_retention },
   { name: 'Migration20261128190000_split_step', class: Migration20261128190000_split_step },
+  { name: 'Migration20261128191000_retried_runs', class: Migration20261128191000_retried_runs },
 ];

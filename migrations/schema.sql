@@ -186,7 +186,7 @@ create table automation_refusals (
 );
 
 -- A contact going through an automation. `seq` is the number of its next step execution; `next_version_id` is the version it takes
--- over when it leaves its current step; `limited_by` the keys whose limits hold for its mail.
+-- over when it leaves its current step; `limited_by` the keys whose limits hold for its mail. Mail of steps before `sent_before` is not sent again.
 create table automation_runs (
   id uuid not null,
   project_id uuid not null,
@@ -207,6 +207,7 @@ create table automation_runs (
   created_at timestamp(3) with time zone default now() not null,
   updated_at timestamp(3) with time zone default now() not null,
   limited_by uuid[],
+  sent_before integer,
   constraint automation_runs_pkey primary key (id),
   constraint automation_runs_automation_id_contact_id_entry_key unique (automation_id, contact_id, entry),
   constraint automation_runs_automation_id_fkey foreign key (automation_id) references automations(id) on delete cascade,

@@ -68,6 +68,23 @@ export const AutomationPathSum = defineEntity({
   },
 });
 
+/** A pending enrollment. For counts: SQL writes it. */
+export const AutomationArrival = defineEntity({
+  name: 'AutomationArrival',
+  tableName: 'automation_arrivals',
+  properties: {
+    id: p.uuid().primary().defaultRaw('uuidv7()'),
+    automationId: p.manyToOne(Automation).mapToPk().deleteRule('cascade'),
+    projectId: p.uuid(),
+    contactId: p.uuid(),
+    eventId: p.uuid(),
+    context: p.json<JsonObjectValue>().nullable(),
+    createdAt: baseColumns.createdAt,
+  },
+  uniques: [{ properties: ['automationId', 'eventId'] }],
+  indexes: [{ name: 'automation_arrivals_contact', properties: ['contactId'] }],
+});
+
 /** An instant from which an automation was enabled, or disabled. */
 export const AutomationSwitch = defineEntity({
   name: 'AutomationSwitch',
@@ -171,6 +188,7 @@ export const AutomationRun = defineEntity({
     startedAt: p.datetime(3).defaultRaw('now()'),
     completedAt: p.datetime(3).nullable(),
     limitedBy: p.array().columnType('uuid[]').nullable(),
+    sentBefore: p.integer().nullable().lazy(),
   },
   uniques: [
     { properties: ['automationId', 'contactId', 'entry'] },

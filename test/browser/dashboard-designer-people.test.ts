@@ -189,8 +189,18 @@ test('executions that failed are retried, one on its page and the others from th
     await page.getByText('1 run retried').waitFor();
     await expect.poll(() => count('COMPLETED')).toBe(2);
     await open(page, `workflows/${id}/executions?status=FAILED`);
+    await page
+      .getByRole('list', { name: 'Failures' })
+      .getByText(/^2 failed at “Ask” since .*limit/)
+      .waitFor();
     await press(page, 'Retry failed runs');
     await dialog.getByRole('heading', { name: 'Retry 2 failed runs?' }).waitFor();
+    await dialog.getByRole('button', { name: 'Leave as they are' }).click();
+    await press(page, 'Retry those at Ask');
+    await dialog.getByRole('heading', { name: 'Retry 2 runs that failed at Ask?' }).waitFor();
+    await dialog.getByLabel('Resume at').selectOption('Ask');
+    await dialog.getByText('2 runs will resume.').waitFor();
+    expect(await accessibilityProblems(page)).toEqual([]);
     await dialog.getByRole('button', { name: 'Retry', exact: true }).click();
     await page.getByText('2 runs retried').waitFor();
     await page.getByText('No runs match').waitFor();

@@ -317,10 +317,12 @@ test('whatever starts, ends, reopens or deletes runs counts them in the hours in
     [project.id],
   );
   await expectRuns(12, 6);
-  const { body } = await retryExecutions(db, project.id, broken.id, failed.slice(0, 4));
+  const { body } = await retryExecutions(db, project.id, broken.id, { executionIds: failed.slice(0, 4) });
   expect(body).toMatchObject({ retried: 4 });
   await expectRuns(12, 2);
-  expect((await retryExecutions(db, project.id, broken.id, failed.slice(0, 4))).body).toMatchObject({ retried: 0 });
+  expect((await retryExecutions(db, project.id, broken.id, { executionIds: failed.slice(0, 4) })).body).toMatchObject({
+    retried: 0,
+  });
   await expectRuns(12, 2);
 
   await cancelByOperator(db, waiting[0] ?? '');

@@ -3,8 +3,12 @@ import proto from '@temporalio/proto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startRuns } from '../../src/automations/enrollment/starting.ts';
 import { cancelByOperator, retryExecutions } from '../../src/automations/runs/actions.ts';
+import { advance } from '../../src/automations/runtime/advance.ts';
 import { createOrphanCheck, recoverableRuns, recoverableWaits } from '../../src/automations/runtime/recovery.ts';
 import { ensureVersion } from '../../src/automations/versions.ts';
+import { contactFacts } from '../../src/insight/explain/queries.ts';
+import { explainWorkflow } from '../../src/insight/explain/workflow.ts';
+import { newId } from '../../src/lib/ids.ts';
 import { isOpen } from '../../src/store/outbox/calls.ts';
 import { enqueueAll, type OutboxTicket } from '../../src/store/outbox/queries.ts';
 import { createRecovery, type RecoverableKind } from '../../src/store/outbox/recovery.ts';
@@ -12,6 +16,7 @@ import { openAutomations } from '../../src/store/outbox/wake.ts';
 import { queries, workflowId } from '../../temporal/commands.ts';
 import { audience } from '../support/audience.ts';
 import {
+  advanceDeps,
   anAutomation,
   anEvent,
   aTemplate,
@@ -194,7 +199,7 @@ describe('an execution', () => {
       [automation.id],
     );
     await database.db.count('update automations set graph_dirty = true where id = $1', [automation.id]);
-    const retry = () => retryExecutions(database.db, project.id, automation.id, null);
+    const retry = () => retryExecutions(database.db, project.id, automation.id, {});
     const [one, other] = await Promise.all([retry(), retry()]);
     expect(one.body.retried + other.body.retried).toBe(1);
     runtime.outbox.dispatchSoon(...one.tickets, ...other.tickets);
@@ -212,11 +217,92 @@ describe('an execution', () => {
     );
     expect(versions).toEqual([{ version: 2 }]);
     expect(receiver.requests).toHaveLength(2);
-    expect((await retryExecutions(database.db, project.id, automation.id, [failed?.id ?? ''])).body).toEqual({
+    expect(
+      (await retryExecutions(database.db, project.id, automation.id, { executionIds: [failed?.id ?? ''] })).body,
+    ).toEqual({
       retried: 0,
       skipped: 1,
       more: false,
     });
+  });
+
+  test('those whose CRM was down go on together, by a preview first, and none of their mail is sent twice', async () => {
+    let isMended = false;
+    await using receiver = await startReceiver((_, response) => void response.writeHead(isMended ? 200 : 500).end());
+    const mail = { templateId: await aTemplate(database.db, project) };
+    const automation = await anAutomation(database.db, project.id, {
+      steps: {
+        mail: ['SEND_EMAIL', mail],
+        tell: ['WEBHOOK', { url: `http://127.0.0.1:${receiver.port}/`, failOnError: true }],
+        bye: ['SEND_EMAIL', mail],
+      },
+    });
+    const contacts = [await somebody(), await somebody(), await somebody(), await somebody()];
+    for (const contact of contacts) await enter(automation, contact);
+    await until(automation, 'FAILED');
+    for (const contact of contacts) await execution(automation, contact).result();
+    const [waiting, sent, unknown, refused] = await runsOf(database.db, automation.id);
+    const settle = (run: { id: string } | undefined, status: string, code: string | null) =>
+      database.db.count(
+        `update emails set status = $2, sent_at = case when $3::text is null then now() end,
+           reason = case when $3 is not null then jsonb_build_object('code', $3::text, 'words', 'no', 'number', 550) end
+         where workflow_execution_id = $1`,
+        [run?.id, status, code],
+      );
+    await settle(sent, 'SENT', null);
+    await settle(unknown, 'FAILED', 'submission_unknown');
+    await settle(refused, 'FAILED', 'refused');
+    const { mail: from = '', tell = '', bye = '' } = automation.steps;
+    const retry = (asked: Parameters<typeof retryExecutions>[3]) =>
+      retryExecutions(database.db, project.id, automation.id, asked);
+    const where = { stepId: tell, since: new Date(Date.now() - 3_600_000).toISOString(), errorContains: '500' };
+    const { body: preview } = await retry({ where, from, dryRun: true });
+    expect(preview).toMatchObject({ dryRun: true, retried: 4, skipped: 0, more: false });
+    expect('steps' in preview && preview.steps).toEqual([
+      {
+        ...{ stepId: tell, stepName: 'tell', executions: 4 },
+        ...{ failedSince: expect.any(String), lastError: expect.stringContaining('500') },
+      },
+    ]);
+    for (const other of [
+      { stepId: bye },
+      { errorContains: 'refused' },
+      { since: new Date(Date.now() + 3_600_000).toISOString() },
+      { before: where.since },
+    ])
+      expect((await retry({ where: other })).body).toEqual({ retried: 0, skipped: 0, more: false });
+    await expect(retry({ from: newId() })).rejects.toMatchObject({ status: 422 });
+    expect(await status(automation)).toEqual(['FAILED', 'FAILED', 'FAILED', 'FAILED']);
+    isMended = true;
+    const [one, other] = await Promise.all([retry({ where, from }), retry({ where, from })]);
+    expect(one.body.retried + other.body.retried).toBe(4);
+    // A worker that is killed leaves its step to others: they and the execution move the run at the same time.
+    const deps = advanceDeps(database.db);
+    await Promise.all([waiting, sent, unknown, refused].map((run) => advance(deps, run?.id ?? '', null)));
+    runtime.outbox.dispatchSoon(...one.tickets, ...other.tickets);
+    await until(automation, 'COMPLETED');
+    const after = await runsOf(database.db, automation.id);
+    const names = after.map(({ steps }) => steps.map(({ name }) => name));
+    expect(names).toEqual(after.map(() => ['trigger', 'mail', 'tell', 'mail', 'tell', 'bye']));
+    expect(after.map(({ steps }) => steps[3]?.output.skipped ?? null)).toEqual([
+      'already sent',
+      'already sent',
+      'already sent',
+      null,
+    ]);
+    expect(after[0]?.steps[3]?.output.emailId).toBe(after[0]?.steps[1]?.output.emailId);
+    const mails = await database.db.rows<{ mails: number }>(
+      `select count(*)::int as mails from automation_runs r join emails e on e.workflow_execution_id = r.id
+       where r.automation_id = $1 group by r.id order by r.id`,
+      [automation.id],
+    );
+    expect(mails.map(({ mails: number }) => number)).toEqual([2, 2, 2, 3]);
+    const facts = await contactFacts(database.db, project.id, contacts[0] ?? '');
+    if (facts === null) throw new Error('The contact is gone');
+    const { decisions } = await explainWorkflow(database.db, project.id, facts, automation.id, facts.readAt);
+    expect(decisions.map(({ sentence }) => sentence)).toContain(
+      'Step "mail" sent nothing after a retry: its email was sent before, or may have been.',
+    );
   });
 
   test('one that is cancelled in the Web UI cancels its run', async () => {

@@ -1,16 +1,18 @@
 import { workflowId } from '../../../temporal/commands.ts';
-import { badRequest, notFound } from '../../lib/errors.ts';
+import { badRequest, invalidField, notFound } from '../../lib/errors.ts';
 import { recordChange } from '../../projects/audit/record.ts';
 import { Project } from '../../projects/queries.ts';
+import { isoText } from '../../store/columns.ts';
 import { enqueueAll, type OutboxTicket } from '../../store/outbox/queries.ts';
-import { type Database, limitingKey, sql } from '../../store/sql.ts';
+import { type Database, limitingKey, raw, sql } from '../../store/sql.ts';
 import { launchRun, lockContacts, lockEntries } from '../enrollment/starting.ts';
 import type { Changed } from '../list-service.ts';
+import { stepsOfVersions } from '../migrating/queries.ts';
 import { findAutomation, found } from '../queries.ts';
 import { countingRuns, executionBody, isActive, keepSenders, type RunRow, runColumns } from '../rows.ts';
 import { ensureVersion, pinnedVersion } from '../versions.ts';
 import { cancelRuns, findRun } from './queries.ts';
-import type { ExecutionBody, RetriedExecutions } from './schema.ts';
+import type { ExecutionBody, RetriedExecutions, RetryExecutions, RetryPreview } from './schema.ts';
 
 /** Ends a run; one that is over stays as it is. @throws 404 */
 export async function cancelExecution(
@@ -59,26 +61,33 @@ interface Scope {
   ids: readonly string[] | null;
   /** A key with limits retries only what keeps them; null for everything. */
   limitedBy: string | null;
+  where: NonNullable<RetryExecutions['where']>;
+  /** The step to resume at; null for the one that failed. */
+  from: string | null;
+  /** The version that runs take over, and its steps; without steps all stay with their own. */
+  versionId: string | null;
+  steps: readonly string[];
 }
 
 /**
- * Lets failed runs go on with the step that failed, in the current version where that has the step. Of each contact the latest
- * failed run counts, and none where the contact is in the automation again. The latest come first.
- * @throws 404; 400 while the automation is disabled
+ * Lets failed runs go on with the step that failed, or another one, in the current version where that has the step. Of each contact the
+ * latest failed run counts, and none where the contact is in the automation again. The latest come first. A dry run counts them only.
+ * @throws 404; 400 while the automation is disabled; 422 for a step that no version has
  */
 export async function retryExecutions(
   db: Database,
   projectId: string,
   automationId: string,
-  ids: readonly string[] | null,
-): Promise<{ body: RetriedExecutions; tickets: OutboxTicket[] }> {
+  asked: RetryExecutions,
+): Promise<{ body: RetriedExecutions | RetryPreview; tickets: OutboxTicket[] }> {
   return db.transaction(async (tx) => {
     const automation = found(await findAutomation(tx, projectId, automationId), automationId);
     if (!automation.enabled) throw badRequest('The workflow is disabled: enable it before you retry executions');
     await keepSenders(tx, automationId);
-    const scope = { projectId, automationId, ids, limitedBy: limitingKey(tx) };
+    const scope = await scopeOf(tx, projectId, automationId, asked);
+    if (asked.dryRun) return { body: await previewOf(tx, scope), tickets: [] };
     const contacts = await lockRetryable(tx, scope);
-    const runs = await restartRuns(tx, scope, contacts.slice(0, mostRetries));
+    const runs = await restartRuns(tx, scope, contacts.slice(0, mostRetries), passesSent(asked));
     const project = await tx.em.findOneOrFail(Project, { id: projectId }, { fields: ['name'] });
     const tickets = await enqueueAll(
       tx,
@@ -89,18 +98,94 @@ export async function retryExecutions(
     const retried = runs.length;
     if (retried > 0)
       await recordChange(tx, projectId, { action: 'workflow.retried', target: automationId, after: { retried } });
-    const asked = ids === null ? Math.min(contacts.length, mostRetries) : new Set(ids).size;
-    return { body: { retried, skipped: asked - retried, more: contacts.length > mostRetries }, tickets };
+    const { ids } = scope;
+    const expected = ids === null ? Math.min(contacts.length, mostRetries) : new Set(ids).size;
+    return { body: { retried, skipped: expected - retried, more: contacts.length > mostRetries }, tickets };
   });
 }
 
-const retryable = ({ projectId, automationId, ids, limitedBy }: Scope) => sql`
+async function scopeOf(
+  tx: Database,
+  projectId: string,
+  automationId: string,
+  { executionIds, where = {}, from = 'failedStep', version = 'newest' }: RetryExecutions,
+): Promise<Scope> {
+  const versionId = version === 'own' ? null : await ensureVersion(tx, automationId);
+  const current = versionId === null ? null : await pinnedVersion(tx, versionId);
+  const steps = current?.graph.steps.map(({ id }) => id) ?? [];
+  const step = from === 'failedStep' ? null : from;
+  if (step !== null && !steps.includes(step)) {
+    const known = await stepsOfVersions(tx, automationId);
+    if (!known.some(({ id }) => id === step))
+      throw invalidField('from', 'has never been a step of the workflow', 'custom');
+  }
+  const asked = { ids: executionIds ?? null, limitedBy: limitingKey(tx), where, from: step };
+  return { projectId, automationId, ...asked, versionId, steps };
+}
+
+/**
+ * Whether mail of before the retry counts as sent. A request that names nothing but executions leaves the runs as they are: from the step that
+ * failed on they have sent nothing, unless a migration takes them back.
+ */
+function passesSent({ where, from, version, sendAgain }: RetryExecutions): boolean | null {
+  if (sendAgain !== undefined) return !sendAgain;
+  return where === undefined && from === undefined && version === undefined ? null : true;
+}
+
+/** The condition on failed runs; with `isChecked` false also on those that their contact or their version keeps from resuming. */
+const retryable = (scope: Scope, isChecked = true) => {
+  const { projectId, automationId, ids, limitedBy, where, from, steps } = scope;
+  return sql`
   r.project_id = ${projectId} and r.automation_id = ${automationId} and r.status = 'FAILED' and not (r.${isActive})
     and (${ids}::uuid[] is null or r.id = any(${ids}::uuid[]))
     and (${limitedBy}::uuid is null or r.limited_by @> array[${limitedBy}::uuid])
-    and not exists (
-      select from automation_runs a
-      where a.automation_id = r.automation_id and a.contact_id = r.contact_id and a.${isActive})`;
+    and (${where.stepId ?? null}::uuid is null or r.current_step_id = ${where.stepId ?? null}::uuid)
+    and (${where.since ?? null}::timestamptz is null or r.completed_at >= ${where.since ?? null}::timestamptz)
+    and (${where.before ?? null}::timestamptz is null or r.completed_at < ${where.before ?? null}::timestamptz)
+    and (${where.errorContains ?? null}::text is null or strpos(lower(r.exit_reason), lower(${where.errorContains ?? null}::text)) > 0)
+    and (not ${isChecked}::boolean or (
+      not exists (
+        select from automation_runs a
+        where a.automation_id = r.automation_id and a.contact_id = r.contact_id and a.${isActive})
+      and (${from}::uuid is null or ${from}::uuid = any(${steps}::uuid[]) or exists (
+        select from automation_versions v
+        where v.id = r.version_id and v.graph -> 'steps' @> jsonb_build_array(jsonb_build_object('id', ${from}::uuid))))))`;
+};
+
+interface FailedRuns {
+  readAt: string;
+  stepId: string | null;
+  isTotal: boolean;
+  runs: number;
+  contacts: number;
+  since: string;
+  error: string | null;
+}
+
+/** Counts what a retry would do, by the step that failed. */
+async function previewOf(tx: Database, scope: Scope): Promise<RetryPreview> {
+  // One row has no step: all of them together, since a contact may have failed at several.
+  const counts = (isChecked: boolean) =>
+    tx.rows<FailedRuns>(sql`
+      select ${raw(isoText('now()'))} as "readAt", r.current_step_id as "stepId", grouping(r.current_step_id) = 1 as "isTotal", count(*)::int as runs,
+        count(distinct r.contact_id)::int as contacts, ${raw(isoText('min(r.completed_at)'))} as since,
+        (array_agg(r.exit_reason order by r.completed_at desc))[1] as error
+      from automation_runs r where ${retryable(scope, isChecked)} group by rollup (r.current_step_id)`);
+  const [all, able] = [await counts(false), await counts(true)];
+  const failed = all.find(({ isTotal }) => isTotal);
+  const total = able.find(({ isTotal }) => isTotal);
+  if (failed === undefined || total === undefined) throw new Error('Postgres did not answer');
+  const { contacts: retried, readAt } = total;
+  const nameOf = new Map((await stepsOfVersions(tx, scope.automationId)).map(({ id, name }) => [id, name]));
+  const steps = able
+    .filter(({ isTotal }) => !isTotal)
+    .sort((one, other) => other.contacts - one.contacts)
+    .map(({ stepId, contacts, since, error }) => ({
+      ...{ stepId, stepName: nameOf.get(stepId ?? '') ?? null },
+      ...{ executions: contacts, failedSince: since, lastError: error },
+    }));
+  return { dryRun: true, retried, skipped: failed.runs - retried, more: false, readAt, steps };
+}
 
 /** Locks the contacts of runs that can be retried, and their entries, as a start does, so that none of them enters meanwhile. */
 async function lockRetryable(tx: Database, scope: Scope): Promise<string[]> {
@@ -115,21 +200,26 @@ async function lockRetryable(tx: Database, scope: Scope): Promise<string[]> {
 
 type Restarted = RunRow & { seq: number; version: number };
 
-async function restartRuns(tx: Database, scope: Scope, contacts: readonly string[]): Promise<Restarted[]> {
+async function restartRuns(
+  tx: Database,
+  scope: Scope,
+  contacts: readonly string[],
+  passes: boolean | null,
+): Promise<Restarted[]> {
   if (contacts.length === 0) return [];
-  const versionId = await ensureVersion(tx, scope.automationId);
-  const current = versionId === null ? null : await pinnedVersion(tx, versionId);
-  const steps = current?.graph.steps.map(({ id }) => id) ?? [];
+  const { from, steps, versionId } = scope;
   return tx.rows<Restarted>(sql`
     with latest as (
       select distinct on (r.contact_id) r.id from automation_runs r
       where ${retryable(scope)} and r.contact_id = any(${contacts}::uuid[]) order by r.contact_id, r.entry desc),
     locked as materialized (
-      select r.id, r.project_id, r.completed_at from automation_runs r join latest using (id) order by r.id for update of r),
+      select r.id, r.project_id, r.completed_at, coalesce(${from}::uuid, r.current_step_id) as step_id
+      from automation_runs r join latest using (id) order by r.id for update of r),
     begun as (
       update automation_runs r set status = 'RUNNING', exit_reason = null, completed_at = null, due_at = now(),
-        updated_at = now(), next_version_id = null,
-        version_id = case when r.current_step_id = any(${steps}::uuid[]) then ${versionId}::uuid else r.version_id end
+        updated_at = now(), next_version_id = null, current_step_id = locked.step_id,
+        version_id = case when locked.step_id = any(${steps}::uuid[]) then ${versionId}::uuid else r.version_id end,
+        sent_before = case ${passes}::boolean when true then r.seq when false then null else r.sent_before end
       from locked where r.id = locked.id and r.status = 'FAILED'
       returning ${runColumns}, r.seq),
     reopened as (select locked.* from locked join begun using (id)),

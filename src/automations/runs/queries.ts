@@ -6,7 +6,7 @@ import { activeStatuses, type RunStatus } from '../../lib/run-status.ts';
 import { isoText } from '../../store/columns.ts';
 import { outboxChannel } from '../../store/outbox/queries.ts';
 import { type Database, raw, sql } from '../../store/sql.ts';
-import { Automation, AutomationRun } from '../entity.ts';
+import { Automation, AutomationArrival, AutomationRun } from '../entity.ts';
 import { countingRuns, executionBody, isActive, isOpenStep, type RunRow, runColumns, stepRunColumns } from '../rows.ts';
 import type { ContactExecutions, ListedExecution, StepExecutionBody } from './schema.ts';
 
@@ -208,8 +208,6 @@ export function contactsByStep(
 }
 
 /** How many enrollments are pending. */
-export async function pendingEnrollments(db: Database, automationId: string): Promise<number> {
-  const row = await db.row<{ count: number }>(sql`
-    select count(*)::int as count from automation_arrivals where automation_id = ${automationId}`);
-  return row?.count ?? 0;
+export function pendingEnrollments(db: Database, automationId: string): Promise<number> {
+  return db.em.count(AutomationArrival, { automationId });
 }

@@ -1,3 +1,4 @@
+import * as v from 'valibot';
 import { inProject, route } from '../../http/route.ts';
 import type { Config } from '../../lib/config/config.ts';
 import { bareBadRequest } from '../../lib/errors.ts';
@@ -16,6 +17,7 @@ import {
   ListExecutions,
   RetriedExecutions,
   RetryExecutions,
+  RetryPreview,
   StartExecution,
   WorkflowPeople,
 } from './schema.ts';
@@ -86,15 +88,17 @@ export const automationRunRoutes = [
     summary: 'Retry failed executions',
     operationId: 'retryWorkflowExecutions',
     description:
-      'Each resumes at the step that failed, in the current version if that has the step: fix the step, publish, and retry. A step that sends an email or calls a webhook does so again.',
+      'Each resumes at the step that failed, in the current version if that has the step: fix the step, publish, and retry. A step that sends an email or calls a webhook does so again. With `where`, `from` or `version` an email that the execution has sent, or may have, is not sent again unless `sendAgain` is `true`.',
     ids,
     body: RetryExecutions,
     example: {},
-    returns: 'The number of executions that resume, and whether there are `more` to retry.',
-    reply: RetriedExecutions,
+    returns:
+      'The number of executions that resume, and whether there are `more` to retry; for a dry run what would resume, by the step that failed.',
+    reply: v.union([RetryPreview, RetriedExecutions]),
     async handle({ app, db, project, actor, params, body }) {
-      checkUnplanned(actor.kind === 'key' ? actor.scoped : null, body.executionIds?.length ?? Infinity);
-      return dispatched(app, await retryExecutions(db, project.id, params.id, body.executionIds ?? null));
+      const { dryRun, executionIds } = body;
+      if (!dryRun) checkUnplanned(actor.kind === 'key' ? actor.scoped : null, executionIds?.length ?? Infinity);
+      return dispatched(app, await retryExecutions(db, project.id, params.id, body));
     },
   }),
   route.get('/workflows/:id/executions/:executionId', {

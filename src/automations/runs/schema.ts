@@ -2,7 +2,10 @@ import * as v from 'valibot';
 import { PageFigures } from '../../lib/pages.ts';
 import { runStatuses, stepRunStatuses } from '../../lib/run-status.ts';
 import {
+  choice,
   field,
+  GivenInstant,
+  GivenUuid,
   Instant,
   Integer,
   nameSchemas,
@@ -173,7 +176,41 @@ export const RetryExecutions = v.object({
       ),
     ),
   ),
+  where: field(
+    'Only failed executions that all of these match.',
+    v.optional(
+      v.object({
+        stepId: field('ID of the step that failed.', v.optional(GivenUuid)),
+        since: field('Executions that failed at this instant or later.', v.optional(GivenInstant)),
+        before: field(
+          'Executions that failed before this instant. Repeat a request with it until `more` is false, and no execution is retried twice.',
+          v.optional(GivenInstant),
+        ),
+        errorContains: field(
+          'Text in the reason, up to 200 characters, in any letter case.',
+          v.optional(textField('errorContains', 1, 200)),
+        ),
+      }),
+    ),
+  ),
+  from: field(
+    'Where they resume: `failedStep`, which is the default, or the ID of a step.',
+    v.optional(v.union([v.literal('failedStep'), GivenUuid], 'must be "failedStep" or the ID of a step')),
+  ),
+  version: field(
+    '`newest`: in the current version, if that has the step; the default. `own`: in the version that they failed in.',
+    v.optional(choice(['own', 'newest'])),
+  ),
+  sendAgain: field(
+    'Whether a `SEND_EMAIL` sends again what the execution has sent before, or may have. `false` when absent and `where`, `from` or `version` is given.',
+    v.optional(v.boolean()),
+  ),
+  dryRun: field(
+    '`true` returns how many executions would resume, and changes nothing.',
+    v.optional(v.boolean(), false),
+  ),
 });
+export type RetryExecutions = Partial<v.InferOutput<typeof RetryExecutions>>;
 
 /** The outcome of a request to retry. */
 export const RetriedExecutions = v.object({
@@ -185,6 +222,31 @@ export const RetriedExecutions = v.object({
   more: field('Whether there are more failed executions that can be retried.', v.boolean()),
 });
 export type RetriedExecutions = v.InferOutput<typeof RetriedExecutions>;
+
+/** What a retry would do. */
+export const RetryPreview = v.strictObject({
+  dryRun: field('Always `true`: nothing was changed.', v.literal(true)),
+  retried: field('Number of executions that would resume, however many requests that takes.', Integer),
+  skipped: field(
+    'Number of failed executions that would not: their contact is in the workflow again or has a later one that resumes, or their version lacks the step.',
+    Integer,
+  ),
+  more: field('Always `false`: all are counted.', v.literal(false)),
+  readAt: field('When they were counted. As `where.before` it retries these and no others.', Instant),
+  steps: field(
+    'Executions that would resume, by the step that failed; most first.',
+    v.array(
+      v.object({
+        stepId: field('ID of the step that failed; null if none was reached.', v.nullable(Uuid)),
+        stepName: field('Name of that step; null if it is unknown.', v.nullable(v.string())),
+        executions: field('Number of executions.', Integer),
+        failedSince: field('When the first of them failed.', Instant),
+        lastError: field('Why the latest of them failed; null if that is unknown.', v.nullable(v.string())),
+      }),
+    ),
+  ),
+});
+export type RetryPreview = v.InferOutput<typeof RetryPreview>;
 
 /** `GET /workflows/{id}/people`. */
 export const CountWorkflowPeople = v.object({
@@ -240,4 +302,5 @@ nameSchemas({
   ListedWorkflowExecution: ListedExecution,
   WorkflowExecutionStory: ExecutionStory,
   WorkflowStepExecution: StepExecutionBody,
+  WorkflowRetryPreview: RetryPreview,
 });

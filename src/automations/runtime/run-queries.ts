@@ -17,6 +17,8 @@ export interface LockedRun extends Omit<RunChange, 'dueAt' | 'completedAt'> {
   sourceEventId: string | null;
   /** Keys whose limits hold for its mail; null for none. */
   limitedBy: string[] | null;
+  /** After a retry that sends nothing again: the output of each SEND_EMAIL whose mail was handed over before it, or may have been, by step. */
+  sentBefore: Record<string, JsonObjectValue> | null;
   startedAt: string;
   project: {
     name: string;
@@ -63,6 +65,9 @@ export interface StepRun {
   completedAt: string | null;
 }
 
+/** What a SEND_EMAIL says that passed because its mail of this run is sent. */
+export const alreadySent = 'already sent';
+
 const iso = (column: string) => raw(isoText(column));
 
 /**
@@ -82,7 +87,14 @@ export function lockRun(tx: Database, runId: string): Promise<LockedRun | null> 
     select r.id, r.project_id as "projectId", r.automation_id as "automationId", a.name as "automationName",
       r.version_id as "versionId", r.next_version_id as "nextVersionId", r.contact_id as "contactId", r.status,
       r.current_step_id as "currentStepId", r.exit_reason as "exitReason", r.context, r.seq,
-      r.source_event_id as "sourceEventId", r.limited_by as "limitedBy", ${iso('r.started_at')} as "startedAt", jsonb_build_object('name', p.name, 'disabled', p.disabled) as project,
+      r.source_event_id as "sourceEventId", r.limited_by as "limitedBy", ${iso('r.started_at')} as "startedAt",
+      case when r.sent_before is not null then (
+        select jsonb_object_agg(x.step_id, x.output) from automation_step_runs x left join emails m on m.id = (x.output ->> 'emailId')::uuid
+        where x.run_id = r.id and x.seq < r.sent_before and x.step_type = 'SEND_EMAIL' and x.output ? 'emailId'
+          and coalesce(x.output ->> 'skipped', ${alreadySent}::text) = ${alreadySent}
+          and (m.id is null or m.sent_at is not null or m.status not in ('FAILED', 'SUPPRESSED', 'CANCELLED')
+            or m.reason ->> 'code' = 'submission_unknown')) end as "sentBefore",
+      jsonb_build_object('name', p.name, 'disabled', p.disabled) as project,
       ${iso('clock_timestamp()')} as now
     from automation_runs r join automations a on a.id = r.automation_id join projects p on p.id = r.project_id
     where r.id = ${runId} for update of r`);

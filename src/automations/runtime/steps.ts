@@ -12,7 +12,7 @@ import { type ConditionConfig, decideCondition, type StepContact } from './condi
 import { StepFailure } from './directive.ts';
 import { limitOf, type MailRecipient, mailKind, sendStepMail, templateOf } from './mail-step.ts';
 import type { MailQuota } from './quota.ts';
-import { type LockedRun, resumingEvent, type StepRun } from './run-queries.ts';
+import { alreadySent, type LockedRun, resumingEvent, type StepRun } from './run-queries.ts';
 
 /** The transaction, run and contact that a step is entered with. `contact` is replaced when the step changes it. */
 export interface StepScene {
@@ -125,6 +125,8 @@ function triggered(step: GraphStep, now: string): JsonObjectValue {
 async function sendMail(scene: StepScene, step: GraphStep, stepRunId: string): Promise<JsonObjectValue> {
   const { tx, run, contact } = scene;
   const config = configOf('SEND_EMAIL', step);
+  const sent = run.sentBefore?.[step.id];
+  if (sent !== undefined) return { ...sent, skipped: alreadySent };
   const template = await templateOf(tx, run.projectId, step.templateId ?? config.templateId ?? null);
   const recipient = recipientOf(config);
   const isSkipped = template.type !== 'TRANSACTIONAL' && recipient.type === 'CONTACT' && !contact.subscribed;

@@ -1,3 +1,4 @@
+import { alreadySent } from '../../automations/runtime/run-queries.ts';
 import { notFound } from '../../lib/errors.ts';
 import { activeStatuses } from '../../lib/run-status.ts';
 import { editDistance } from '../../lib/text.ts';
@@ -194,7 +195,7 @@ async function inside(
   for (const step of await findSteps(db, run.id)) {
     decisions.push(stepDecision(step, source));
     if (step.completedAt === null) open = step;
-    if (step.type !== 'SEND_EMAIL' || step.status !== 'COMPLETED') continue;
+    if (step.type !== 'SEND_EMAIL' || step.status !== 'COMPLETED' || step.output?.skipped === alreadySent) continue;
     const mail = await findMail(db, projectId, { stepRunId: step.id });
     const before = mail === null ? await removedBefore(db, 'mail') : null;
     if (before !== null && step.startedAt < before.toISOString())
@@ -254,6 +255,10 @@ function stepDecision(step: StepTaken, source: Decision['source']): Decision {
     const what = eventName === null ? '' : ` for the event "${eventName}"`;
     const when = until === null ? '' : ` until ${onDate(until)}`;
     return recorded('workflow.step', 'info', `Step "${name}" is waiting${what}${when}.`, { at, source });
+  }
+  if (output?.skipped === alreadySent) {
+    const sentence = `Step "${name}" sent nothing after a retry: its email was sent before, or may have been.`;
+    return recorded('workflow.step', 'info', sentence, { at, source });
   }
   const path = branch === null || branch === 'next' ? '' : ` and took the path "${branch}"`;
   return recorded('workflow.step', 'pass', `Step "${name}" was completed${path}.`, { at, source });

@@ -198,6 +198,22 @@ test('lets failed executions of a workflow go on: those that are named, or all',
     ).map(({ status }) => status);
   await fail();
   const [first = '', second = ''] = runs;
+  const dry = await json(['workflows', 'retry', automation.id, '--error', 'no TEMPLATE', '--dry-run']);
+  expect(dry).toMatchObject({
+    retried: 3,
+    skipped: 0,
+    steps: [{ stepName: 'trigger', executions: 3, lastError: 'No template' }],
+  });
+  const none = await run([
+    'workflows',
+    'retry',
+    automation.id,
+    '--step',
+    newId(),
+    '--from',
+    automation.steps.out ?? '',
+  ]);
+  expect([none.code, none.out]).toEqual([0, '0 retried at the step that failed, 0 skipped.\n']);
   expect(await json(['workflows', 'retry', automation.id, second])).toEqual({ retried: 1, skipped: 0 });
   expect(await states()).toEqual(['FAILED', 'RUNNING', 'FAILED']);
   // What runs is not retried.

@@ -54,6 +54,13 @@ export function workflowCommands(): Command {
         .description('retry failed executions at the step that failed, in the current version')
         .argument('<id>')
         .argument('[executions...]', 'ids; every failed execution when absent')
+        .option('--step <id>', 'only those that failed at this step')
+        .option('--since <instant>', 'only those that failed since, such as 2026-12-24T18:00:00Z')
+        .option('--error <text>', 'only those whose reason contains this text')
+        .option('--from <id>', 'the step to resume at, instead of the one that failed')
+        .option('--own-version', 'in the version that they failed in')
+        .option('--send-again', 'send emails again that they have sent before')
+        .option('--dry-run', 'only show how many would resume')
         .action(retry),
     );
 }
@@ -77,17 +84,55 @@ async function push(path: string, { force }: { force?: true }, command: Command)
   print(command, done, `${describe(done)}\nPublished as revision ${done.workflow.revision}. ${path} has the new IDs.`);
 }
 
-async function retry(id: string, executionIds: string[], _: object, command: Command): Promise<void> {
-  const client = clientOf(command);
+interface RetryOptions {
+  step?: string;
+  since?: string;
+  error?: string;
+  from?: string;
+  ownVersion?: true;
+  sendAgain?: true;
+  dryRun?: true;
+}
+
+async function retry(id: string, executionIds: string[], options: RetryOptions, command: Command): Promise<void> {
+  const { step: stepId, since, error: errorContains, from, ownVersion, sendAgain = false, dryRun = false } = options;
+  const { workflows } = clientOf(command);
+  const body = {
+    ...(executionIds.length === 0 ? {} : { executionIds }),
+    where: defined({ stepId, since, errorContains }),
+    ...defined({ from }),
+    version: ownVersion ? ('own' as const) : ('newest' as const),
+    sendAgain,
+  };
+  const preview = await workflows.retryExecutions(id, { ...body, dryRun: true });
+  if (!('steps' in preview)) throw new Error('The service retried executions although it was asked not to.');
+  const places = preview.steps.map(
+    ({ executions, stepName, failedSince, lastError }) =>
+      `${executions} failed at "${stepName ?? 'unknown'}" since ${failedSince}: ${lastError ?? 'no reason'}`,
+  );
+  if (dryRun)
+    return print(
+      command,
+      preview,
+      [...places, `${preview.retried} would be retried, ${preview.skipped} skipped.`].join('\n'),
+    );
   const total = { retried: 0, skipped: 0 };
   for (let more = true; more; ) {
-    const body = executionIds.length === 0 ? {} : { executionIds };
-    const done = await client.workflows.retryExecutions(id, body);
+    // Those that fail once more meanwhile are not retried again.
+    const where = { ...body.where, before: preview.readAt };
+    const done = await workflows.retryExecutions(id, { ...body, where });
     total.retried += done.retried;
     total.skipped += done.skipped;
     more = done.more && done.retried > 0;
   }
   print(command, total, `${total.retried} retried at the step that failed, ${total.skipped} skipped.`);
+}
+
+/** Leaves out what is undefined. */
+function defined<Options extends Record<string, string | undefined>>(options: Options) {
+  return Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined)) as {
+    [Key in keyof Options]?: string;
+  };
 }
 
 /** The graph without what the service adds, so that a file changes only when the graph does. */

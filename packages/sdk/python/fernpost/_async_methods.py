@@ -531,7 +531,7 @@ class AsyncWorkflows(AsyncResource):
         return result
 
     async def retry_executions(self, id: str, body: Optional[types.RetryWorkflowExecutionsRequest] = None, **options: Unpack[CallOptions]) -> types.RetryWorkflowExecutionsResult:
-        """Retry failed executions. Each resumes at the step that failed, in the current version if that has the step: fix the step, publish, and retry. A step that sends an email or calls a webhook does so again. Needs the secret key, or a session with `X-Project-Id`. Keys with scopes need `workflows:write`."""
+        """Retry failed executions. Each resumes at the step that failed, in the current version if that has the step: fix the step, publish, and retry. A step that sends an email or calls a webhook does so again. With `where`, `from` or `version` an email that the execution has sent, or may have, is not sent again unless `sendAgain` is `true`. Needs the secret key, or a session with `X-Project-Id`. Keys with scopes need `workflows:write`."""
         result: types.RetryWorkflowExecutionsResult = await self._client.call("retryWorkflowExecutions", path={"id": id}, body=body, **options)
         return result
 

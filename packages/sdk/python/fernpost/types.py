@@ -3845,12 +3845,63 @@ class ResumeCampaignResult(TypedDict):
     """What was done, as a sentence for people."""
 
 
-class RetryWorkflowExecutionsRequest(TypedDict):
-    executionIds: NotRequired[List[str]]
-    """IDs of failed executions to retry, 1 to 1,000; the latest 1,000 when absent."""
+RetryWorkflowExecutionsRequest = TypedDict(
+    "RetryWorkflowExecutionsRequest",
+    {
+        "executionIds": "NotRequired[List[str]]",
+        "where": "NotRequired[RetryWorkflowExecutionsRequestWhere]",
+        "from": "NotRequired[Union[Literal['failedStep'], str]]",
+        "version": "NotRequired[Literal['own', 'newest']]",
+        "sendAgain": "NotRequired[bool]",
+        "dryRun": "NotRequired[bool]",
+    },
+)
 
 
-class RetryWorkflowExecutionsResult(TypedDict):
+class RetryWorkflowExecutionsRequestWhere(TypedDict):
+    """Only failed executions that all of these match."""
+    stepId: NotRequired[str]
+    """ID of the step that failed."""
+    since: NotRequired[str]
+    """Executions that failed at this instant or later."""
+    before: NotRequired[str]
+    """Executions that failed before this instant. Repeat a request with it until `more` is false, and no execution is retried twice."""
+    errorContains: NotRequired[str]
+    """Text in the reason, up to 200 characters, in any letter case."""
+
+
+RetryWorkflowExecutionsResult: TypeAlias = "Union[WorkflowRetryPreview, RetryWorkflowExecutionsResultValue2]"
+
+
+class WorkflowRetryPreview(TypedDict):
+    dryRun: Literal[True]
+    """Always `true`: nothing was changed."""
+    retried: int
+    """Number of executions that would resume, however many requests that takes."""
+    skipped: int
+    """Number of failed executions that would not: their contact is in the workflow again or has a later one that resumes, or their version lacks the step."""
+    more: Literal[False]
+    """Always `false`: all are counted."""
+    readAt: str
+    """When they were counted. As `where.before` it retries these and no others."""
+    steps: List[WorkflowRetryPreviewStepsItem]
+    """Executions that would resume, by the step that failed; most first."""
+
+
+class WorkflowRetryPreviewStepsItem(TypedDict):
+    stepId: Optional[str]
+    """ID of the step that failed; null if none was reached."""
+    stepName: Optional[str]
+    """Name of that step; null if it is unknown."""
+    executions: int
+    """Number of executions."""
+    failedSince: str
+    """When the first of them failed."""
+    lastError: Optional[str]
+    """Why the latest of them failed; null if that is unknown."""
+
+
+class RetryWorkflowExecutionsResultValue2(TypedDict):
     retried: int
     """Number of executions that resume at the step that failed."""
     skipped: int

@@ -70,7 +70,7 @@ export class Workflows extends Resource {
   cancelExecutions(id: string, options?: CallOptions) {
     return this.client.call('cancelWorkflowExecutions', { path: { id } }, options);
   }
-  /** Retries failed executions at the step that failed, in the current version; all of them where no IDs are given. */
+  /** Retries failed executions at the step that failed, in the current version; all of them where neither IDs nor `where` are given. */
   retryExecutions(id: string, body: NonNullable<Body<'retryWorkflowExecutions'>> = {}, options?: CallOptions) {
     return this.client.call('retryWorkflowExecutions', { path: { id }, body }, options);
   }

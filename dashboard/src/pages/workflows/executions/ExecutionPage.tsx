@@ -166,7 +166,7 @@ function Actions({ execution }: { execution: Execution }) {
         <RetryDialog
           workflow={execution.workflow}
           title={`Retry the run for ${execution.contact.email}?`}
-          executionIds={[execution.id]}
+          executionId={execution.id}
           onClose={() => setRetrying(false)}
         />
       ) : null}

@@ -18,7 +18,7 @@ import { toast } from '../../../ui/toasts.tsx';
 import { counted } from '../../../words/numbers.ts';
 import { AskWhy, WhyButton } from '../../explain/Why.tsx';
 import { executionStates, isActive, peopleQuery, refreshWorkflows, type Workflow, workflowQuery } from '../workflow.ts';
-import { RetryDialog } from './RetryDialog.tsx';
+import { type Failure, FailureLine, RetryFailedDialog, retryPreview } from './RetryDialog.tsx';
 import { StartDialog } from './StartDialog.tsx';
 
 /** Everybody who is or was in an automation. */
@@ -33,7 +33,7 @@ function List({ workflow }: { workflow: Workflow }) {
   const { id, name, enabled, steps } = workflow;
   const project = useProjectId();
   const [{ status, stepId, page }, change] = useFilters();
-  const [dialog, setDialog] = useState<'start' | 'cancel' | 'retry' | null>(null);
+  const [dialog, setDialog] = useState<ShownDialog>(null);
   const people = useQuery(peopleQuery(project, id));
   const executions = useQuery({
     queryKey: ['workflows', project, id, 'executions', { status, stepId, page }],
@@ -77,6 +77,7 @@ function List({ workflow }: { workflow: Workflow }) {
         </>
       }
     >
+      {enabled ? <Failures workflow={id} onRetry={setDialog} /> : null}
       <Filters steps={steps} />
       <Shown query={executions}>
         {(found) =>
@@ -96,17 +97,49 @@ function List({ workflow }: { workflow: Workflow }) {
           )
         }
       </Shown>
-      {dialog === 'start' ? <StartDialog workflow={id} onClose={() => setDialog(null)} /> : null}
-      {dialog === 'retry' ? (
-        <RetryDialog
-          workflow={workflow}
-          title={`Retry ${counted(failed, 'failed run')}?`}
-          onClose={() => setDialog(null)}
-        />
-      ) : null}
-      {dialog === 'cancel' ? <CancelAll workflow={workflow} active={active} onClose={() => setDialog(null)} /> : null}
+      <Dialogs shown={dialog} workflow={workflow} active={active} failed={failed} onClose={() => setDialog(null)} />
     </Page>
   );
+}
+
+type ShownDialog = 'start' | 'cancel' | 'retry' | Failure | null;
+
+/** Where executions failed, each with its retry. */
+function Failures({ workflow, onRetry }: { workflow: string; onRetry: (failure: Failure) => void }) {
+  const project = useProjectId();
+  const { data } = useQuery({ ...retryPreview(project, workflow, {}), refetchInterval: 15_000, retry: false });
+  if (!data?.steps.length) return null;
+  return (
+    <ul aria-label="Failures" className="stack">
+      {data.steps.map((failure) => (
+        <FailureLine key={failure.stepId} failure={failure} onRetry={() => onRetry(failure)} />
+      ))}
+    </ul>
+  );
+}
+
+function Dialogs({
+  shown,
+  workflow,
+  active,
+  failed,
+  onClose,
+}: {
+  shown: ShownDialog;
+  workflow: Workflow;
+  active: number;
+  failed: number;
+  onClose: () => void;
+}) {
+  if (shown === null) return null;
+  if (shown === 'start') return <StartDialog workflow={workflow.id} onClose={onClose} />;
+  if (shown === 'cancel') return <CancelAll workflow={workflow} active={active} onClose={onClose} />;
+  const title =
+    shown === 'retry'
+      ? `Retry ${counted(failed, 'failed run')}?`
+      : `Retry ${counted(shown.executions, 'run')} that failed at ${shown.stepName ?? 'a step that is gone'}?`;
+  const at = shown === 'retry' || shown.stepId === null ? {} : { stepId: shown.stepId };
+  return <RetryFailedDialog workflow={workflow} title={title} {...at} onClose={onClose} />;
 }
 
 function Filters({ steps }: { steps: Workflow['steps'] }) {

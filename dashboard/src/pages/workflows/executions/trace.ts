@@ -33,6 +33,7 @@ const states: Record<StepExecution['status'], Outcome> = {
 
 const skipReasons: Record<string, string> = {
   unsubscribed: 'Email not sent: the contact is unsubscribed.',
+  'already sent': 'Not sent again: the email was sent before the retry, or may have been.',
 };
 
 const unsent: Partial<Record<Email['status'], Outcome>> = {
