@@ -47,7 +47,7 @@ test('a campaign is written in steps, which say what is missing, save as one goe
     await steps(page).getByRole('link', { name: 'Content 2 things missing' }).waitFor();
     await steps(page).getByRole('link', { name: 'Send' }).click();
     await page.getByText('Enter a subject.').waitFor();
-    const send = page.getByRole('button', { name: 'Send campaign' });
+    const send = page.getByRole('button', { name: /^Send to / });
     await expect.poll(() => send.getAttribute('aria-disabled')).toBe('true');
     await link(page, 'Go to content').first().click();
 
@@ -65,24 +65,30 @@ test('a campaign is written in steps, which say what is missing, save as one goe
     await page.getByLabel('Segment', { exact: true }).selectOption({ label: 'Supporters (2)' });
     await page.getByText('2 contacts right now').waitFor();
     expect((await campaigns())[0].audienceType).toBe('ALL');
-    await link(page, 'Continue to review').click();
+    await link(page, 'Continue to send').click();
     await expect.poll(async () => (await campaigns())[0].audienceType).toBe('SEGMENT');
-    await page.frameLocator('iframe[title="Email preview"]').locator('body').waitFor();
     await page.getByText('Segment Supporters').waitFor();
 
     await page.reload();
-    await expect
-      .poll(() => steps(page).getByRole('link', { name: 'Review' }).getAttribute('aria-current'))
-      .toBe('step');
+    await expect.poll(() => steps(page).getByRole('link', { name: 'Send' }).getAttribute('aria-current')).toBe('step');
     await page.goBack();
     await page.getByLabel('Segment', { exact: true }).waitFor();
 
     await steps(page).getByRole('link', { name: 'Send' }).click();
-    await page.getByRole('button', { name: 'Schedule for later' }).click();
-    await page.getByRole('dialog', { name: 'Schedule for 2 contacts?' }).waitFor();
-    await page.getByRole('button', { name: 'Schedule campaign' }).click();
-    await page.getByRole('button', { name: 'Reschedule' }).waitFor();
-    expect((await campaigns())[0].status).toBe('SCHEDULED');
+    await page.getByText('2 contacts right now').waitFor();
+    // Every message has been checked before the button can be pressed.
+    await page.frameLocator('iframe[title^="Message to "]').locator('body').waitFor();
+    await page.getByRole('button', { name: 'Send to 2 contacts' }).waitFor();
+    await page.getByLabel('At a time').check();
+    await page.getByLabel('Date and time').fill(`${new Date().getFullYear() + 1}-07-01T09:00`);
+    await page.getByLabel('Time zone').selectOption('America/New_York');
+    await page.getByText(/^Jul 1, .* in /).waitFor();
+    await page.getByText(/^This check is kept until /).waitFor();
+    expect(await problemsInBothThemes(page)).toEqual([]);
+    await page.getByRole('button', { name: 'Schedule for 2 contacts' }).click();
+    await page.getByText('Scheduled: sends').waitFor();
+    const scheduledFor = `${new Date().getFullYear() + 1}-07-01T13:00:00.000Z`;
+    expect((await campaigns())[0]).toMatchObject({ status: 'SCHEDULED', scheduledFor });
   }));
 
 test.each([
@@ -151,7 +157,7 @@ test('by keyboard alone: steps are links, and the text of a step is kept while o
     // What could only be refused is not saved, and nothing is lost.
     await expect.poll(() => page.getByLabel('Subject').inputValue()).toBe('');
     await page.getByLabel('Subject').fill('The herons have left');
-    await steps(page).getByRole('link', { name: 'Review' }).focus();
+    await steps(page).getByRole('link', { name: 'Send' }).focus();
     await page.keyboard.press('Enter');
     await page.getByText('Campaign saved').waitFor();
     expect((await own.call('GET', `/campaigns/${id}`)).body.data.subject).toBe('The herons have left');
@@ -161,7 +167,7 @@ test('by keyboard alone: steps are links, and the text of a step is kept while o
 test.each([desktop, phone])('every step is accessible at $width pixels, in light and dark', async (viewport) => {
   const { id } = (await own.call('POST', '/campaigns', letter())).body.data;
   await inDashboard(viewport, async (page) => {
-    for (const step of ['content', 'audience', 'review', 'send']) {
+    for (const step of ['content', 'audience', 'send']) {
       await open(page, `campaigns/${id}?step=${step}`);
       await steps(page).waitFor();
       await page.waitForLoadState('networkidle');

@@ -39,7 +39,7 @@ async function campaign(): Promise<{ id: string; place: string }> {
     audienceType: 'ALL',
   });
   const { id } = body.data;
-  return { id, place: `${world.url}/app/${project.id}/campaigns/${id}?step=review` };
+  return { id, place: `${world.url}/app/${project.id}/campaigns/${id}?step=send` };
 }
 const campaignNow = async (id: string) =>
   (await world.api.call(project.secretKey, 'GET', `/campaigns/${id}`)).body.data;
@@ -48,7 +48,7 @@ test('every message is checked, problems come first, and what was checked is sen
   const { id, place } = await campaign();
   await as(admin, desktop, async (page) => {
     await page.goto(place);
-    await button(page, 'Check messages').click();
+    // The check begins by itself, and nothing can be sent before it ends.
     const problems = page.getByRole('region', { name: 'Problems' });
     await problems.getByRole('row', { name: /A link without an address 12 contacts/ }).waitFor();
     await problems.getByRole('row', { name: /“nickname” is empty 12 contacts/ }).waitFor();
@@ -58,50 +58,34 @@ test('every message is checked, problems come first, and what was checked is sen
     await samples.getByText(/^2 of /).waitFor();
     await samples.frameLocator('iframe').getByText('look up').waitFor();
     expect(await accessibilityProblems(page)).toEqual([]);
-    await button(page, 'Send checked messages').click();
-    await page.getByRole('alertdialog', { name: 'Send to 12 contacts?' }).waitFor();
-    expect(await accessibilityProblems(page)).toEqual([]);
-    await button(page, 'Send now').click();
+    await button(page, 'Send to 12 contacts').click();
     await expect.poll(async () => (await campaignNow(id)).status).toBe('SENT');
   });
   expect((await campaignNow(id)).sentCount).toBe(12);
 });
 
-test('the button of the check stays under the pointer while the email above it is still being rendered', async () => {
-  const { place } = await campaign();
+test('nothing is sent to an audience that somebody has joined, and the next check is shown although the page still asks for the last', async () => {
+  const { id, place } = await campaign();
   await as(admin, desktop, async (page) => {
-    const pressed = Promise.withResolvers<void>();
-    await page.route('**/templates/preview', async (route) => {
-      await pressed.promise;
-      await route.continue();
-    });
     await page.goto(place);
-    await page.getByText('12 contacts right now').waitFor();
-    await button(page, 'Check messages').hover();
-    await page.mouse.down();
-    pressed.resolve();
-    await page.getByTitle('Email preview').waitFor();
-    await page.mouse.up();
-    await button(page, 'Send checked messages').waitFor();
-  });
-});
-
-test('a check is shown that starts while the page still asks for the latest', async () => {
-  const { place } = await campaign();
-  await as(admin, desktop, async (page) => {
+    await page.getByLabel('If the audience has changed').selectOption('Don’t send if anyone has joined');
+    await expect.poll(() => button(page, 'Send to 12 contacts').getAttribute('aria-disabled')).toBeNull();
+    await world.api.call(project.secretKey, 'POST', '/contacts', { email: 'late@example.com' });
     const started = Promise.withResolvers<void>();
     await page.route('**/dry-runs/latest', async (route) => {
       const before = await route.fetch();
       await started.promise;
       await route.fulfill({ response: before }).catch(() => {});
     });
+    await button(page, 'Send to 12 contacts').click();
+    await page.getByText('The audience is not as it was reviewed: 1 joined').waitFor();
     const answered = page.waitForResponse((response) => response.url().endsWith('/dry-run'));
-    await page.goto(place);
-    await button(page, 'Check messages').click();
+    await button(page, 'Check again').click();
     await answered;
     started.resolve();
-    await button(page, 'Send checked messages').waitFor();
+    await button(page, 'Send to 13 contacts').waitFor();
   });
+  expect((await campaignNow(id)).status).toBe('DRAFT');
 });
 
 test('a large send of a member waits for an admin, who approves it on a phone', async () => {
@@ -114,9 +98,7 @@ test('a large send of a member waits for an admin, who approves it on a phone', 
   const { id, place } = await campaign();
   await as(member, desktop, async (page) => {
     await page.goto(place);
-    await button(page, 'Check messages').click();
-    await button(page, 'Send checked messages').click();
-    await button(page, 'Send now').click();
+    await button(page, 'Send to 13 contacts').click();
     await page.getByText('Another admin has to approve it.').waitFor();
     await button(page, 'Withdraw request').waitFor();
     await expect.poll(() => button(page, 'Approve and send').count()).toBe(0);
@@ -125,7 +107,7 @@ test('a large send of a member waits for an admin, who approves it on a phone', 
   expect((await campaignNow(id)).status).toBe('DRAFT');
   await as(admin, phone, async (page) => {
     await page.goto(place);
-    await page.getByText(`${member.email} asked to send this campaign to 12 contacts`).waitFor();
+    await page.getByText(`${member.email} asked to send this campaign to 13 contacts`).waitFor();
     expect(await accessibilityProblems(page)).toEqual([]);
     await button(page, 'Approve and send').click();
     await expect.poll(async () => (await campaignNow(id)).status).toBe('SENT');
@@ -145,7 +127,7 @@ test('of a large audience a sample is rendered where somebody chooses so, and ev
     audienceType: 'ALL',
   });
   const { id } = body.data;
-  const place = `${world.url}/app/${own.id}/campaigns/${id}?step=review`;
+  const place = `${world.url}/app/${own.id}/campaigns/${id}?step=send`;
   const choice = (page: Page) => page.getByLabel('Messages to render');
   await as(admin, desktop, async (page) => {
     await page.goto(place);
@@ -156,18 +138,15 @@ test('of a large audience a sample is rendered where somebody chooses so, and ev
     await world.api.call(own.secretKey, 'POST', '/contacts', { email: 'one-more@example.com' });
     await page.reload();
     await choice(page).waitFor();
-    await expect.poll(() => choice(page).inputValue()).toBe('all');
-    await choice(page).selectOption('A sample of 1,000 (faster)');
-    expect(await accessibilityProblems(page)).toEqual([]);
-    await button(page, 'Check messages').click();
+    await expect.poll(() => choice(page).inputValue()).toBe('sample');
+    await button(page, 'Check again').click();
     await page.getByText('1,000 messages rendered as a sample. Problems are counted within the sample.').waitFor();
     await page
       .getByRole('region', { name: 'Problems' })
       .getByRole('row', { name: /“nickname” is empty 1,000 contacts/ })
       .waitFor();
     expect(await accessibilityProblems(page)).toEqual([]);
-    await button(page, 'Send checked messages').click();
-    await page.getByRole('alertdialog', { name: 'Send to 10,001 contacts?' }).waitFor();
+    await button(page, 'Send to 10,001 contacts').waitFor();
   });
   const { data } = (await world.api.call(own.secretKey, 'GET', `/campaigns/${id}/dry-runs/latest`)).body;
   expect(data).toMatchObject({ state: 'DONE', sample: 1_000, rendered: 1_000, audience: 10_001, wouldSend: 10_001 });

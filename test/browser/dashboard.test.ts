@@ -104,8 +104,7 @@ describe('the dashboard in Chromium', () => {
       await page.getByRole('link', { name: 'New campaign' }).first().click();
       await writeCampaign(page, 'First letter', 'enno@wattenmeer-vogelschutz.test');
       await goToStep(page, 'Send');
-      await button(page, 'Send campaign').click();
-      await button(page, 'Send now').click();
+      await button(page, 'Send to 1 contact').click();
       await page.getByText('Balanced: every recipient is accounted for.').waitFor();
       await eventually(async () => (await world.mailTo(first.email)).length === 1);
 
@@ -293,8 +292,7 @@ describe('the dashboard in Chromium', () => {
       await page.getByRole('dialog').getByRole('button', { name: 'Close' }).click();
 
       await goToStep(page, 'Send');
-      await button(page, 'Send campaign').click();
-      await button(page, 'Send now').click();
+      await button(page, 'Send to 12 contacts').click();
       await page.getByText('Balanced: every recipient is accounted for.').waitFor();
       const audit = page.locator('[data-slot=card]', { has: page.getByRole('heading', { name: 'Audit' }) });
       await expect

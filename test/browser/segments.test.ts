@@ -303,7 +303,7 @@ test('a campaign gets an audience by a condition that is built beside it', async
     await page.getByText('Campaign saved').waitFor();
     await page.getByText('12 contacts right now.').waitFor();
     await page.getByText('Contacts whose plan is “pro”.', { exact: true }).waitFor();
-    await open(page, `campaigns/${id}?step=review`);
+    await open(page, `campaigns/${id}?step=send`);
     await page.locator('dd').getByText('Contacts whose plan is “pro”.', { exact: true }).waitFor();
     expect(await accessibilityProblems(page)).toEqual([]);
   });

@@ -138,7 +138,7 @@ export async function askForApproval(
   const tickets = await tell(tx, {
     projectId,
     kind: 'approval-requested',
-    path: `/app/${projectId}/campaigns/${id}?step=review`,
+    path: `/app/${projectId}/campaigns/${id}?step=send`,
     values: { campaign: name, recipients: String(recipients) },
     dedupeKey: `approval:${review.id}`,
     to: { role: 'ADMIN', but: sender.kind === 'user' ? sender.userId : null },

@@ -16,7 +16,7 @@ const filtered = (filters: object[]) => ({
 });
 
 test('a whole campaign misses nothing at any step', () => {
-  expect(missingAt(content)).toEqual({ content: [], audience: [], review: [], send: [] });
+  expect(missingAt(content)).toEqual({ content: [], audience: [], send: [] });
 });
 
 test('a new campaign names all that is missing where it is written', () => {
@@ -40,4 +40,6 @@ test.each([
 
 test('an address that names no step opens the first', () => {
   expect([stepIn('send'), stepIn('else'), stepIn(undefined)]).toEqual(['send', 'content', 'content']);
+  // As older mails about approvals link to it.
+  expect(stepIn('review')).toBe('send');
 });

@@ -8,6 +8,7 @@ import { counted, rate } from '../../../dashboard/src/words/numbers.ts';
 import { fieldSentence, firstOfEach, plainSentence, stepSentence } from '../../../dashboard/src/words/sentences.ts';
 import { subjectText } from '../../../dashboard/src/words/subjects.ts';
 import { momentText } from '../../../dashboard/src/words/times.ts';
+import { instantOf, timeZones, wallClock } from '../../../dashboard/src/words/zones.ts';
 
 // Instants of the zone that the tests run in, since the page counts days of the viewer's calendar.
 const now = new Date(2026, 10, 22, 18, 0).getTime();
@@ -28,6 +29,27 @@ describe('times', () => {
   test('the date comes first after a preposition', () => {
     expect(momentText(at(24, 6, 27), now, true)).toBe('Nov 24, 6:27 AM (in 2 days)');
     expect(momentText(now + 20_000, now, true)).toBe('Nov 22, 6:00 PM (in less than a minute)');
+  });
+});
+
+describe('clocks of time zones', () => {
+  test.each([
+    ['winter', '2026-12-01T09:00', 'Europe/Berlin', '2026-12-01T08:00Z', '2026-12-01T09:00'],
+    ['summer', '2026-07-01T09:00', 'America/New_York', '2026-07-01T13:00Z', '2026-07-01T09:00'],
+    ['half an hour beside the others', '2026-07-01T00:15', 'Asia/Kolkata', '2026-06-30T18:45Z', '2026-07-01T00:15'],
+    ['just after clocks go forward', '2027-03-28T03:00', 'Europe/Berlin', '2027-03-28T01:00Z', '2027-03-28T03:00'],
+    ['a time that is skipped', '2027-03-28T02:30', 'Europe/Berlin', '2027-03-28T01:30Z', '2027-03-28T03:30'],
+    ['a time that is shown twice', '2026-10-25T02:30', 'Europe/Berlin', '2026-10-25T00:30Z', '2026-10-25T02:30'],
+    ['just after clocks go back', '2026-10-25T03:00', 'Europe/Berlin', '2026-10-25T02:00Z', '2026-10-25T03:00'],
+    ['as far east as it gets', '2026-12-01T09:00', 'Pacific/Kiritimati', '2026-11-30T19:00Z', '2026-12-01T09:00'],
+  ])('%s', (_, wall, zone, instant, shown) => {
+    expect(instantOf(wall, zone)).toBe(Date.parse(instant));
+    expect(wallClock(Date.parse(instant), zone)).toBe(shown);
+  });
+
+  test('a text that is no time has no instant, and UTC is among the zones', () => {
+    expect(instantOf('', 'UTC')).toBeNaN();
+    expect(timeZones()).toEqual(expect.arrayContaining(['UTC', 'Europe/Berlin']));
   });
 });
 

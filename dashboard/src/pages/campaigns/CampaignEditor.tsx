@@ -21,12 +21,11 @@ import { AudienceCount } from './composer/AudienceCount.tsx';
 import { type ComposerDialog, ComposerDialogs } from './composer/ComposerDialogs.tsx';
 import { type CampaignDraft, useCampaignDraft } from './composer/draft.ts';
 import { EarlierAudience, isToEarlier } from './composer/EarlierAudience.tsx';
-import { ReviewStep } from './composer/ReviewStep.tsx';
 import { SendStep } from './composer/SendStep.tsx';
 import { NextStep, StepList } from './composer/StepList.tsx';
 import { type Audience, type ComposerStep, missingAt, stepIn } from './rules/steps.ts';
 
-/** Writes a campaign in steps, each with an address: the message, the audience, a review, and when it leaves. */
+/** Writes a campaign in steps, each with an address: the message, the audience, and how it is sent. */
 export function CampaignEditor({
   campaign,
   senderDomains,
@@ -72,7 +71,7 @@ export function CampaignEditor({
       }
     >
       <StepList step={step} missing={missing} onLeave={saveAsYouGo} />
-      <Step step={step} campaign={campaign} draft={draft} isPreviewed={isPreviewed} onSend={setDialog} />
+      <Step step={step} campaign={campaign} draft={draft} isPreviewed={isPreviewed} />
       {conflict ? (
         <ConflictDialog
           what="campaign"
@@ -156,72 +155,49 @@ function Step({
   campaign,
   draft,
   isPreviewed,
-  onSend,
 }: {
   step: ComposerStep;
   campaign: Campaign | null;
   draft: CampaignDraft;
   isPreviewed: boolean;
-  onSend: (when: 'send' | 'schedule') => void;
-}) {
-  const { content, generation, error, change } = draft;
-  if (step === 'content')
-    return (
-      <MailForm
-        content={content}
-        email={`campaigns/${campaign?.id ?? 'new'}`}
-        generation={generation}
-        refused={error instanceof ApiError ? error : null}
-        onChange={change}
-        isPreviewed={isPreviewed}
-      />
-    );
-  return (
-    <div className="composer-step">
-      <OtherStep step={step} campaign={campaign} draft={draft} onSend={onSend} />
-    </div>
-  );
-}
-
-function OtherStep({
-  step,
-  campaign,
-  draft,
-  onSend,
-}: {
-  step: Exclude<ComposerStep, 'content'>;
-  campaign: Campaign | null;
-  draft: CampaignDraft;
-  onSend: (when: 'send' | 'schedule') => void;
 }) {
   const { content, generation, error, change } = draft;
   switch (step) {
+    case 'content':
+      return (
+        <MailForm
+          content={content}
+          email={`campaigns/${campaign?.id ?? 'new'}`}
+          generation={generation}
+          refused={error instanceof ApiError ? error : null}
+          onChange={change}
+          isPreviewed={isPreviewed}
+        />
+      );
     case 'audience':
       return (
-        <Card title="Audience">
-          <div className="stack">
-            {isToEarlier(campaign) ? (
-              <p>
-                <EarlierAudience campaign={campaign} />. This audience can’t be changed.
-              </p>
-            ) : (
-              <AudienceForm
-                key={generation}
-                audience={content.audience}
-                type={content.type}
-                refused={error}
-                onChange={(audience) => change({ audience })}
-              />
-            )}
-            <AudienceCount draft={content} campaign={campaign} />
-          </div>
-        </Card>
+        <div className="composer-step">
+          <Card title="Audience">
+            <div className="stack">
+              {isToEarlier(campaign) ? (
+                <p>
+                  <EarlierAudience campaign={campaign} />. This audience can’t be changed.
+                </p>
+              ) : (
+                <AudienceForm
+                  key={generation}
+                  audience={content.audience}
+                  type={content.type}
+                  refused={error}
+                  onChange={(audience) => change({ audience })}
+                />
+              )}
+              <AudienceCount draft={content} campaign={campaign} />
+            </div>
+          </Card>
+        </div>
       );
-    case 'review':
-      return <ReviewStep draft={content} campaign={campaign} hasChanges={draft.hasChanges} />;
-    case 'send': {
-      const isReady = campaign !== null && !draft.hasChanges;
-      return <SendStep draft={content} campaign={campaign} isReady={isReady} onSend={onSend} />;
-    }
+    case 'send':
+      return <SendStep draft={content} campaign={campaign} hasChanges={draft.hasChanges} />;
   }
 }

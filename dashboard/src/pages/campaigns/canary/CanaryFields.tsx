@@ -8,30 +8,37 @@ import { counted } from '../../../words/numbers.ts';
 /** Values of the canary form, as typed. */
 export interface CanaryForm {
   isOn: boolean;
-  recipients: string;
+  /** Null until somebody has typed, for a part that is proposed. */
+  recipients: string | null;
   minutes: string;
   bounceRate: string;
   complaintRate: string;
   unsubscribeRate: string;
 }
 
-/** Initial values of the form: a tenth of the audience, up to 1,000. */
-export function usualCanary(recipients: number): CanaryForm {
-  return {
-    isOn: false,
-    recipients: String(Math.max(1, Math.min(1000, Math.floor(recipients / 10)))),
-    minutes: '60',
-    bounceRate: '3',
-    complaintRate: '0.1',
-    unsubscribeRate: '2',
-  };
+/** Initial values of the form. */
+export const newCanary: CanaryForm = {
+  isOn: false,
+  recipients: null,
+  minutes: '60',
+  bounceRate: '3',
+  complaintRate: '0.1',
+  unsubscribeRate: '2',
+};
+
+// A tenth of the audience, up to 1,000.
+function proposedPart(audience: number): string {
+  return String(Math.max(1, Math.min(1000, Math.floor(audience / 10))));
 }
 
 /** The form as the API takes it. */
-export function canaryOf({ recipients, minutes, bounceRate, complaintRate, unsubscribeRate }: CanaryForm) {
+export function canaryOf(
+  { recipients, minutes, bounceRate, complaintRate, unsubscribeRate }: CanaryForm,
+  audience: number,
+) {
   const limit = (text: string) => (text === '' ? null : Number(text));
   return {
-    recipients: Number(recipients),
+    recipients: Number(recipients ?? proposedPart(audience)),
     hold: `${Number(minutes)}m`,
     stopIf: {
       bounceRate: limit(bounceRate),
@@ -77,7 +84,7 @@ export function CanaryFields({
             required
             min={1}
             max={Math.max(1, Math.min(100_000, audience - 1))}
-            value={form.recipients}
+            value={form.recipients ?? proposedPart(audience)}
             onChange={(event) => onChange({ ...form, recipients: event.target.value })}
           />
           <TextField

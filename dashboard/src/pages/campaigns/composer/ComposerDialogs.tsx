@@ -7,10 +7,9 @@ import { toast } from '../../../ui/toasts.tsx';
 import { contentOf } from '../../mail/content.ts';
 import { HistoryDialog } from '../../mail/HistoryDialog.tsx';
 import type { Campaign } from '../campaign.ts';
-import { SendDialog } from '../SendDialog.tsx';
 
 /** A dialog of the composer. */
-export type ComposerDialog = 'send' | 'schedule' | 'history' | 'delete' | 'cancel';
+export type ComposerDialog = 'history' | 'delete' | 'cancel';
 
 /** The dialog of the composer that is open. */
 export function ComposerDialogs({
@@ -28,9 +27,6 @@ export function ComposerDialogs({
   const queries = useQueryClient();
   const refresh = () => queries.invalidateQueries({ queryKey: ['campaigns', project] });
   switch (open) {
-    case 'send':
-    case 'schedule':
-      return <SendDialog campaign={campaign} isLater={open === 'schedule'} onClose={onClose} onSent={refresh} />;
     case 'history':
       return (
         <HistoryDialog

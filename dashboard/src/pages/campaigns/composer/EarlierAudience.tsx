@@ -1,4 +1,3 @@
-import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { answer, api } from '../../../api/client.ts';
 import { useProjectId } from '../../../app/address.ts';
@@ -31,18 +30,6 @@ export function EarlierAudience({ campaign: { resendOf, correction } }: { campai
       </Link>
     </>
   );
-}
-
-/** How many contacts a campaign goes to: of those of an earlier one, how many these are now. */
-export function useRecipients(campaign: Campaign): number {
-  const project = useProjectId();
-  const earlier = isToEarlier(campaign) ? campaign : null;
-  const counted = useQuery({
-    queryKey: ['campaigns', project, campaign.id, 'earlier'],
-    enabled: earlier !== null,
-    queryFn: ({ signal }) => (earlier ? countEarlier(earlier, signal) : null),
-  });
-  return counted.data?.recipients ?? campaign.totalRecipients;
 }
 
 /** How many these are now. */

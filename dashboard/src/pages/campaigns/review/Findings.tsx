@@ -43,17 +43,6 @@ export function Findings({ run }: { run: DryRun }) {
         <Note>{counted(rendered, 'message')} rendered as a sample. Problems are counted within the sample.</Note>
       )}
       {rows.length === 0 ? <Note tone="good">No problems found.</Note> : <Problems rows={rows} />}
-      {leftOut.length > 0 ? (
-        <Table
-          label="Skipped contacts"
-          rows={leftOut}
-          rowKey={({ reason }) => reason}
-          columns={[
-            { key: 'reason', title: 'Skipped because', cell: ({ reason }) => reason },
-            { key: 'count', title: 'Contacts', cell: ({ count: many }) => count(many) },
-          ]}
-        />
-      ) : null}
       {byProvider.length > 0 ? (
         <p className="muted">
           Most go to{' '}

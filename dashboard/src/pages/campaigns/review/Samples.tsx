@@ -27,7 +27,7 @@ export function Samples({ samples }: { samples: DryRun['samples'] }) {
         <dd dir="auto">{sample.subject}</dd>
       </dl>
       <iframe
-        className="h-96 w-full rounded-md border border-line scheme-light"
+        className="h-96 w-full rounded-md border border-line bg-white scheme-light"
         title={`Message to ${sample.email}`}
         sandbox=""
         srcDoc={sample.html}

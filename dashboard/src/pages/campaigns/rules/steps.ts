@@ -22,16 +22,15 @@ export interface Needed {
 export const composerSteps = [
   { key: 'content', name: 'Content' },
   { key: 'audience', name: 'Audience' },
-  { key: 'review', name: 'Review' },
   { key: 'send', name: 'Send' },
 ] as const;
 
 /** A step of the composer. */
 export type ComposerStep = (typeof composerSteps)[number]['key'];
 
-/** The step that an address names; the first one where it names none. */
+/** The step that an address names; the first one where it names none. What was reviewed in a step of its own is checked where it is sent. */
 export function stepIn(text: string | undefined): ComposerStep {
-  return composerSteps.find(({ key }) => key === text)?.key ?? 'content';
+  return composerSteps.find(({ key }) => key === (text === 'review' ? 'send' : text))?.key ?? 'content';
 }
 
 /** Returns what is missing before a campaign can be saved and sent, as sentences, each at its step. */
@@ -45,7 +44,6 @@ export function missingAt({ audience, ...mail }: Needed): Record<ComposerStep, s
       isWritten ? null : 'Write the email.',
     ].filter((each) => each !== null),
     audience: missingOfAudience(audience),
-    review: [],
     send: [],
   };
 }
