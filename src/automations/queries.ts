@@ -1,6 +1,7 @@
 import { LockMode } from '@mikro-orm/core';
 import { notFound } from '../lib/errors.ts';
 import { likeText } from '../lib/text.ts';
+import { lockRow } from '../store/columns.ts';
 import { type Database, limitingKey, type Query, raw, sql } from '../store/sql.ts';
 import { Template } from '../templates/queries.ts';
 import { Automation, AutomationStep, AutomationSwitch, AutomationTransition } from './entity.ts';
@@ -84,7 +85,7 @@ export async function lockAutomation(tx: Database, projectId: string, id: string
 
 /** Locks an automation as `lockAutomation` does, for its schedule, which knows no project; null when it is gone. */
 export async function lockAutomationOfSchedule(tx: Database, id: string): Promise<Automation | null> {
-  await tx.rows(sql`select from automations where id = ${id} for no key update`);
+  await lockRow(tx, 'automations', id);
   return tx.em.findOne(Automation, { id });
 }
 

@@ -2,8 +2,9 @@ import * as v from 'valibot';
 import type { App } from '../http/context.ts';
 import { isUuid } from '../lib/ids.ts';
 import { field } from '../lib/validation/fields.ts';
+import { noteReceipt } from '../store/columns.ts';
 import type { OutboxTicket } from '../store/outbox/queries.ts';
-import { type Database, sql } from '../store/sql.ts';
+import type { Database } from '../store/sql.ts';
 import { noteCustomer, noteEnd, pauseForPayment, projectOfCustomer, resumeAfterPayment } from './daily-queries.ts';
 import { InvalidSignature, type PaymentEvent, type Payments } from './payments/payments.ts';
 import { beginReports } from './reports.ts';
@@ -68,10 +69,7 @@ async function apply(deps: PaymentWebhookDeps, payments: Payments, event: Paymen
   if (event.kind === 'other' || (event.kind === 'checkout' && !isUuid(event.projectId))) return;
   const change = await changeFor(deps, payments, event);
   const effect = await deps.db.transaction(async (tx) => {
-    const isNew = await tx.count(
-      sql`insert into webhook_receipts (source, key) values ('stripe', ${event.id}) on conflict do nothing`,
-    );
-    return isNew > 0 ? change(tx) : nothing;
+    return (await noteReceipt(tx, 'stripe', event.id)) ? change(tx) : nothing;
   });
   deps.outbox.dispatchSoon(...effect.tickets);
   if (effect.projectId !== null) await deps.directory.forgetEverywhere(effect.projectId);

@@ -55,9 +55,8 @@ export async function bulkUpdateCampaigns(
       `A campaign that is ${open.status} cannot be archived: cancel it first, or wait until it is over`,
       open,
     );
-  const updated = await tx.count(sql`
-    update campaigns set archived = ${body.archived},
-      updated_at = case when archived = ${body.archived} then updated_at else now() end
-    where project_id = ${projectId} and id = any(${ids}::uuid[])`);
-  return { updated };
+  const { archived } = body;
+  const changed = { archived, updatedAt: new Date() };
+  await tx.em.nativeUpdate(Campaign, { projectId, id: ids, archived: !archived }, changed);
+  return { updated: ids.length };
 }

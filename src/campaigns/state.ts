@@ -1,9 +1,11 @@
 import { campaignEvent } from '../contacts/events/queries.ts';
 import { type CampaignStatus, editableStatuses, openStatuses } from '../lib/campaign-status.ts';
 import { beyondRecipients, notFound } from '../lib/errors.ts';
+import { lockRow } from '../store/columns.ts';
 import { recordingEvents } from '../store/record-events.ts';
 import { type Database, limitingKey, type Query, raw, sql } from '../store/sql.ts';
 import type { Audience } from './audience/audience.ts';
+import { Campaign } from './entity.ts';
 
 /** Sender and audience of a campaign, and where it stands, locked until the transaction ends. */
 export interface LockedCampaign extends Audience {
@@ -80,7 +82,7 @@ export async function keepSendLimits(tx: Database, id: string): Promise<void> {
 
 /** Locks a campaign and then its send (`lockCampaignSend`), for whoever knows both. Answers false when the send is gone. */
 export async function lockSending(tx: Database, id: string, sendSeq: number): Promise<boolean> {
-  await tx.rows(sql`select from campaigns where id = ${id} for no key update`);
+  await lockRow(tx, 'campaigns', id);
   return lockCampaignSend(tx, id, sendSeq);
 }
 
@@ -151,9 +153,7 @@ export async function unscheduleSend(
 
 /** Writes down what an operator should know of a send. */
 export async function noteCampaign(db: Database, id: string, sendSeq: number, note: string): Promise<void> {
-  await db.count(
-    sql`update campaigns set audit_note = ${note}, updated_at = now() where id = ${id} and send_seq = ${sendSeq}`,
-  );
+  await db.session().em.nativeUpdate(Campaign, { id, sendSeq }, { auditNote: note, updatedAt: new Date() });
 }
 
 /**

@@ -2,7 +2,7 @@ import { defineEntity } from '@mikro-orm/core';
 import { type Cause, causeOf } from '../contacts/write.ts';
 import type { JsonObjectValue } from '../lib/contact-data.ts';
 import { ofProject } from '../projects/queries.ts';
-import { isStalled, type StalledQuery, stalledPage } from '../store/outbox/recovery.ts';
+import { type StalledQuery, stalledRows } from '../store/outbox/recovery.ts';
 import { recordingEvents } from '../store/record-events.ts';
 import { type Database, limitingKey, raw, sql } from '../store/sql.ts';
 import type { ShareReport } from './bulk.ts';
@@ -198,10 +198,8 @@ export function stalledJobs(
   db: Database,
   query: StalledQuery,
 ): Promise<(Pick<JobRow, 'id' | 'projectId' | 'kind'> & { at: string })[]> {
-  const [at, id] = [raw('updated_at'), raw('id')];
-  return db.rows(sql`
-    select id, project_id as "projectId", kind, updated_at::text as at from jobs
-    where finished_at is null and ${isStalled(at, query)} and ${stalledPage(at, id, query)}`);
+  const columns = 'id, project_id as "projectId", kind';
+  return stalledRows(db, { table: 'jobs', open: 'finished_at is null', columns }, query);
 }
 
 /** Removes up to `limit` jobs that ended more than so many hours ago. */

@@ -2,7 +2,7 @@ import { defineEntity, type EntityData, type InferEntity } from '@mikro-orm/core
 import { User } from '../accounts/entity.ts';
 import { type Role, roleIncludes } from '../lib/access.ts';
 import { tryUnseal } from '../lib/seal.ts';
-import { baseColumns, isoInstant } from '../store/columns.ts';
+import { baseColumns, isoInstant, lockRow } from '../store/columns.ts';
 import { type Database, raw, sql } from '../store/sql.ts';
 import { type ProjectRecord, type ProjectSummary, publicKeyModes, trackingModes } from './schema.ts';
 
@@ -168,7 +168,7 @@ export async function changeProject(
 
 /** Locks a project until the transaction ends, so that requests that count its rows do so one after the other. */
 export async function lockProject(tx: Database, id: string): Promise<void> {
-  await tx.row(sql`select from projects where id = ${id} for no key update`);
+  await lockRow(tx, 'projects', id);
 }
 
 /** Returns how many projects of a user fit, with `role` those in which they have that. */

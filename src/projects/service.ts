@@ -1,6 +1,7 @@
 import { AppError, forbidden } from '../lib/errors.ts';
 import { seal, sha256 } from '../lib/seal.ts';
-import { type Database, sql } from '../store/sql.ts';
+import { lockRow } from '../store/columns.ts';
+import type { Database } from '../store/sql.ts';
 import { recordChange } from './audit/record.ts';
 import { type KeyPair, newKeyPair } from './directory.ts';
 import {
@@ -62,7 +63,7 @@ export async function foundProject(
 async function refuseAnother(tx: Database, userId: string, most: number): Promise<void> {
   if (most === 0) return;
   // Locked, so that requests at the same time count one after the other.
-  await tx.row(sql`select 1 from users where id = ${userId} for no key update`);
+  await lockRow(tx, 'users', userId);
   const owned = await countProjects(tx, userId, {}, 'OWNER');
   if (owned >= most)
     throw forbidden(

@@ -130,3 +130,24 @@ export async function countedSpan(db: Database, rows: AgingRows[], span: SqlSpan
 export async function lockName(tx: Database, name: string): Promise<void> {
   await tx.row(sql`select pg_advisory_xact_lock(hashtextextended(${name}, 0))`);
 }
+
+/** Takes a lock by a name until the transaction ends; false where somebody else has it. */
+export async function tryLockName(tx: Database, name: string): Promise<boolean> {
+  const lock = await tx.row<{ taken: boolean }>(
+    sql`select pg_try_advisory_xact_lock(hashtextextended(${name}, 0)) as taken`,
+  );
+  return lock?.taken === true;
+}
+
+/** Locks a row until the transaction ends against everybody who changes it; others may go on referring to it. */
+export async function lockRow(tx: Database, table: string, id: string): Promise<void> {
+  await tx.row(sql`select from ${raw(table)} where id = ${id} for no key update`);
+}
+
+/** Notes that a report of this source was received, in the transaction that applies it; false for one that was received before. */
+export async function noteReceipt(tx: Database, source: string, key: string): Promise<boolean> {
+  return (
+    (await tx.count(sql`
+      insert into webhook_receipts (source, key) values (${source}, ${key}) on conflict do nothing`)) > 0
+  );
+}

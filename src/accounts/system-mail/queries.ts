@@ -1,7 +1,7 @@
 import { defineEntity, type EntityData, type InferEntity } from '@mikro-orm/core';
 import { baseColumns, removeSome } from '../../store/columns.ts';
-import { isStalled, type StalledQuery, stalledPage } from '../../store/outbox/recovery.ts';
-import { type Database, raw, sql } from '../../store/sql.ts';
+import { type StalledQuery, stalledRows } from '../../store/outbox/recovery.ts';
+import { type Database, sql } from '../../store/sql.ts';
 
 const p = defineEntity.properties;
 
@@ -107,10 +107,7 @@ function changePending(
 
 /** Mails that nobody has tried for a while. */
 export function stalledMails(db: Database, query: StalledQuery): Promise<{ id: string; at: string }[]> {
-  const at = raw('updated_at');
-  return db.rows(sql`
-    select id, updated_at::text as at from system_mails
-      where status = 'PENDING' and ${isStalled(at, query)} and ${stalledPage(at, raw('id'), query)}`);
+  return stalledRows(db, { table: 'system_mails', open: "status = 'PENDING'" }, query);
 }
 
 /** Removes mails of more than 60 days ago; returns how many. */

@@ -1,7 +1,7 @@
 import { defineEntity, type InferEntity, LockMode } from '@mikro-orm/core';
 import { ofProject } from '../../projects/queries.ts';
 import { baseColumns, isoText } from '../../store/columns.ts';
-import { isStalled, type StalledQuery, stalledPage } from '../../store/outbox/recovery.ts';
+import { type StalledQuery, stalledRows } from '../../store/outbox/recovery.ts';
 import { recordingEvents } from '../../store/record-events.ts';
 import { type Database, raw, sql } from '../../store/sql.ts';
 import { Automation, AutomationVersion } from '../entity.ts';
@@ -200,8 +200,6 @@ export function stalledMigrations(
   db: Database,
   query: StalledQuery,
 ): Promise<(Pick<AutomationMigration, 'id' | 'projectId' | 'automationId'> & { at: string })[]> {
-  return db.rows(sql`
-    select id, project_id as "projectId", automation_id as "automationId", updated_at::text as at from automation_migrations
-    where state in ('waiting', 'active') and ${isStalled(raw('updated_at'), query)}
-      and ${stalledPage(raw('updated_at'), raw('id'), query)}`);
+  const columns = 'id, project_id as "projectId", automation_id as "automationId"';
+  return stalledRows(db, { table: 'automation_migrations', open: "state in ('waiting', 'active')", columns }, query);
 }

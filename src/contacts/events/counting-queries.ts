@@ -1,5 +1,5 @@
 import { dayMs, type SqlSpan } from '../../lib/time.ts';
-import { countedSpan } from '../../store/columns.ts';
+import { countedSpan, tryLockName } from '../../store/columns.ts';
 import { type Database, type Query, raw, sql } from '../../store/sql.ts';
 import type { EventStats } from './schema.ts';
 
@@ -9,10 +9,7 @@ import type { EventStats } from './schema.ts';
  */
 export function countNewEvents(db: Database): Promise<number> {
   return db.transaction(async (tx) => {
-    const lock = await tx.row<{ locked: boolean }>(
-      sql`select pg_try_advisory_xact_lock(hashtextextended('event counts', 0)) as locked`,
-    );
-    if (!lock?.locked) return 0;
+    if (!(await tryLockName(tx, 'event counts'))) return 0;
     // Events are stamped with the beginning of their transaction: before the oldest one that is open nothing can appear
     // any more. It must be asked for by a statement of its own, before the one that counts.
     const until = await tx.row<{ horizon: string; soon: boolean }>(sql`

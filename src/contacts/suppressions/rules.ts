@@ -4,7 +4,7 @@ import { recordChange } from '../../projects/audit/record.ts';
 import { ofProject } from '../../projects/queries.ts';
 import { type Changes, createCache, databaseNow } from '../../store/changes.ts';
 import { baseColumns, lockName } from '../../store/columns.ts';
-import { type Database, sql } from '../../store/sql.ts';
+import type { Database } from '../../store/sql.ts';
 import { suppressionOf } from './matching.ts';
 import { type MatchingRule, type RuleBody, type RulePreview, suppressionKinds, type WriteRule } from './schema.ts';
 
@@ -51,9 +51,13 @@ const mostRules = 100;
 
 /** The enabled rules of a project, in the order in which they apply. */
 export function enabledRules(db: Database, projectId: string): Promise<MatchingRule[]> {
-  return db.rows<MatchingRule>(sql`
-    select id, name, kind, pattern from suppression_rules where project_id = ${projectId} and enabled
-    order by created_at, id`);
+  return db
+    .session()
+    .em.find(
+      SuppressionRule,
+      { projectId, enabled: true },
+      { fields: ['name', 'kind', 'pattern'], orderBy: { createdAt: 'asc', id: 'asc' }, disableIdentityMap: true },
+    );
 }
 
 /** Every rule of a project, oldest first. */

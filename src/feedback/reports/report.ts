@@ -12,7 +12,7 @@ import { field } from '../../lib/validation/fields.ts';
 import { acceptingMail } from '../../mail/ledger/accept.ts';
 import { isSimulated, receiptKey } from '../../mail/ledger/queries.ts';
 import { systemProjectId } from '../../mail/providers/journal.ts';
-import { removedBefore } from '../../store/columns.ts';
+import { noteReceipt, removedBefore } from '../../store/columns.ts';
 import { recordingEvents } from '../../store/record-events.ts';
 import { type Database, sql } from '../../store/sql.ts';
 import { applyNotification, findByMessageId, leaveByReport, type MailKey, type Notified } from './notify.ts';
@@ -154,9 +154,7 @@ export async function recordReceivedMail(
     const receiving = { domain: addresses.map(domainOf), verified: true };
     const receivers = await tx.em.find(Domain, receiving, { fields: ['projectId', 'domain'] });
     if (receivers.length === 0) return 'ignored';
-    const isNew = await tx.count(sql`
-      insert into webhook_receipts (source, key) values (${mail.provider}, ${receiptKey(mail.key)}) on conflict do nothing`);
-    if (isNew === 0) return 'duplicate';
+    if (!(await noteReceipt(tx, mail.provider, receiptKey(mail.key)))) return 'duplicate';
     const reached = new Set<string>();
     for (const address of addresses) {
       const receiver = receivers.find(({ domain }) => domain === domainOf(address));

@@ -1,8 +1,8 @@
 import { LockMode } from '@mikro-orm/core';
 import { type StartCommand, workflowId } from '../../../temporal/commands.ts';
 import { foldContactChanges } from '../../contacts/catalogue-queries.ts';
-import { isStalled, restartable, type StalledQuery, stalledPage } from '../../store/outbox/recovery.ts';
-import { type Database, raw, sql } from '../../store/sql.ts';
+import { restartable, type StalledQuery, stalledRows } from '../../store/outbox/recovery.ts';
+import { type Database, sql } from '../../store/sql.ts';
 import { Erasure } from './entity.ts';
 import { type Subject, subjectOf } from './export.ts';
 import { findLedgers, hashOfLedger, StillLeaving, settleContact } from './settle.ts';
@@ -146,8 +146,7 @@ export const recoverableErasures = restartable('erasures', stalledErasures, ({ i
 );
 
 function stalledErasures(db: Database, query: StalledQuery) {
-  return db.rows<{ id: string; at: string; projectId: string }>(sql`
-    select id, updated_at::text as at, project_id as "projectId" from erasures
-    where finished_at is null and (due_at is null or due_at < now()) and ${isStalled(raw('updated_at'), query)}
-      and ${stalledPage(raw('updated_at'), raw('id'), query)}`);
+  const open = 'finished_at is null and (due_at is null or due_at < now())';
+  const columns = 'id, project_id as "projectId"';
+  return stalledRows<{ id: string; at: string; projectId: string }>(db, { table: 'erasures', open, columns }, query);
 }

@@ -9,7 +9,7 @@ import { recordChange } from '../../projects/audit/record.ts';
 import { Membership, Project } from '../../projects/queries.ts';
 import { baseColumns, removePast } from '../../store/columns.ts';
 import { enqueue, type OutboxTicket } from '../../store/outbox/queries.ts';
-import { isStalled, type StalledQuery, stalledPage } from '../../store/outbox/recovery.ts';
+import { type StalledQuery, stalledRows } from '../../store/outbox/recovery.ts';
 import { recordingEvents } from '../../store/record-events.ts';
 import { type Database, raw, sql } from '../../store/sql.ts';
 
@@ -104,10 +104,7 @@ export async function finishWipe(tx: Database, { id, kind, projectId }: ProjectW
 
 /** Wipes that nobody has moved for a while. */
 export function stalledWipes(db: Database, query: StalledQuery): Promise<{ id: string; at: string }[]> {
-  return db.rows(sql`
-    select id, updated_at::text as at from project_wipes
-      where finished_at is null and ${isStalled(raw('updated_at'), query)}
-        and ${stalledPage(raw('updated_at'), raw('id'), query)}`);
+  return stalledRows(db, { table: 'project_wipes', open: 'finished_at is null' }, query);
 }
 
 /** Removes records of wipes that ended 30 days ago; answers how many. */

@@ -7,8 +7,8 @@ import type { CampaignStatus } from '../../lib/campaign-status.ts';
 import { hourMs } from '../../lib/time.ts';
 import { ofProject } from '../../projects/queries.ts';
 import { baseColumns } from '../../store/columns.ts';
-import { isStalled, type StalledQuery, stalledPage } from '../../store/outbox/recovery.ts';
-import { type Database, raw, sql } from '../../store/sql.ts';
+import { type StalledQuery, stalledRows } from '../../store/outbox/recovery.ts';
+import { type Database, sql } from '../../store/sql.ts';
 import type { AskedSend } from './approval.ts';
 import type { ReviewFacts } from './findings.ts';
 import type { Findings } from './report.ts';
@@ -235,7 +235,6 @@ export function stalledDryRuns(
   db: Database,
   query: StalledQuery,
 ): Promise<{ id: string; projectId: string; campaignId: string; n: number; at: string }[]> {
-  return db.rows(sql`
-    select id, project_id as "projectId", campaign_id as "campaignId", n, updated_at::text as at from dry_runs
-    where state = 'RUNNING' and ${isStalled(raw('updated_at'), query)} and ${stalledPage(raw('updated_at'), raw('id'), query)}`);
+  const columns = 'id, project_id as "projectId", campaign_id as "campaignId", n';
+  return stalledRows(db, { table: 'dry_runs', open: "state = 'RUNNING'", columns }, query);
 }

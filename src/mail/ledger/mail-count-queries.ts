@@ -1,6 +1,6 @@
 import { firstIdAt, greatestId, leastId } from '../../lib/ids.ts';
 import { hourMs, type SqlSpan } from '../../lib/time.ts';
-import { countedSpan } from '../../store/columns.ts';
+import { countedSpan, tryLockName } from '../../store/columns.ts';
 import { type Database, type Query, raw, sql } from '../../store/sql.ts';
 import { countsOf, mailCountColumns } from './counting.ts';
 
@@ -138,10 +138,7 @@ export async function foldMailChanges(
 ): Promise<number> {
   for (let folded = 0; ; ) {
     const changes = await db.transaction(async (tx) => {
-      const lock = await tx.row<{ locked: boolean }>(
-        sql`select pg_try_advisory_xact_lock(hashtextextended('mail counts', 0)) as locked`,
-      );
-      if (!lock?.locked) return 0;
+      if (!(await tryLockName(tx, 'mail counts'))) return 0;
       const done = await fold(tx);
       if (done !== null && done.harmed.length > 0) await then(tx, done.harmed);
       return done?.changes ?? 0;

@@ -3,7 +3,7 @@ import type { Command, SignalCommand, StartCommand } from '../../../temporal/com
 import { leastId } from '../../lib/ids.ts';
 import { hourMs } from '../../lib/time.ts';
 import { startWokenLoop } from '../postgres/listener.ts';
-import { type Database, type Query, sql } from '../sql.ts';
+import { type Database, type Query, raw, sql } from '../sql.ts';
 import type { Outbox } from './dispatcher.ts';
 import { enqueueAll, type OutboxTicket, outboxChannel } from './queries.ts';
 import type { UnderWay } from './wake.ts';
@@ -109,6 +109,21 @@ export function isStalled(at: Query, { afterMs, changedAt }: StalledQuery): Quer
 /** SQL: the last condition, order and limit of a page of stalled rows. */
 export function stalledPage(at: Query, id: Query, { place, limit }: StalledQuery): Query {
   return sql`(${at}, ${id}) > (${place.at}::timestamptz, ${place.id}) order by ${at}, ${id} limit ${limit}`;
+}
+
+/**
+ * A page of the stalled rows of a table that moves `updated_at`: those that are `open`, a condition in SQL. `columns` are read
+ * beside `id` and `at`, in SQL.
+ */
+export function stalledRows<Row extends Pick<StalledWork, 'at' | 'id'>>(
+  db: Database,
+  { table, open, columns = 'id' }: { table: string; open: string; columns?: string },
+  query: StalledQuery,
+): Promise<Row[]> {
+  const [at, id] = [raw('updated_at'), raw('id')];
+  return db.rows<Row>(sql`
+    select ${raw(columns)}, updated_at::text as at from ${raw(table)}
+    where ${raw(open)} and ${isStalled(at, query)} and ${stalledPage(at, id, query)}`);
 }
 
 const beginning: StalledQuery['place'] = { at: '-infinity', id: leastId };
