@@ -29,7 +29,7 @@ import { advanceCanary, type CanaryDeps, type CanaryStep } from '../src/launches
 import { chooseCanary } from '../src/launches/canary/choose.ts';
 import { type DryRunShare, reviewShare } from '../src/launches/review/dry-run.ts';
 import { failDryRun, loadDryRun } from '../src/launches/review/queries.ts';
-import { CampaignStatus } from '../src/lib/campaign-status.ts';
+import { CampaignStatus } from '../src/lib/enums.ts';
 import { KeyedTurns } from '../src/lib/keyed-turns.ts';
 import { holdSentence } from '../src/mail/engine/breaker.ts';
 import type { HeavyReads } from '../src/store/heavy-reads.ts';

@@ -1,7 +1,7 @@
 import * as wf from '@temporalio/workflow';
 import type { AutomationActivities, MigrationActivities, WebhookActivities } from '../activities/automation.ts';
 import type { Directive, StepAt } from '../src/automations/runtime/directive.ts';
-import type { RunStatus } from '../src/lib/run-status.ts';
+import type { RunStatus } from '../src/lib/enums.ts';
 import { briefly, queries, searchAttribute, siblingQueue, signals } from '../temporal/commands.ts';
 import { isRequestedCancellation, patiently } from './steps.ts';
 

@@ -1,5 +1,5 @@
 import * as wf from '@temporalio/workflow';
-import { CampaignStatus } from '../src/lib/campaign-status.ts';
+import { CampaignStatus } from '../src/lib/enums.ts';
 import { searchAttribute } from '../temporal/commands.ts';
 
 /** How far a campaign is, for the Temporal Web UI. `sent` and `failed` are as of the last report. */

@@ -1,6 +1,6 @@
 import * as wf from '@temporalio/workflow';
 import type { CampaignActivities, SendLaneReport, SendStart } from '../activities/campaign.ts';
-import { CampaignStatus } from '../src/lib/campaign-status.ts';
+import { CampaignStatus } from '../src/lib/enums.ts';
 import { queries, signals } from '../temporal/commands.ts';
 import { type CampaignProgress, type CampaignSendResult, ProgressDisplay } from './campaign-progress.ts';
 import { patiently } from './steps.ts';

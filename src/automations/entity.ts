@@ -1,7 +1,7 @@
 import { defineEntity, type InferEntity } from '@mikro-orm/core';
 import { User } from '../accounts/entity.ts';
 import type { JsonObjectValue } from '../lib/contact-data.ts';
-import { activeStatuses, runStatuses } from '../lib/run-status.ts';
+import { activeStatuses, runStatuses } from '../lib/enums.ts';
 import { ofProject } from '../projects/queries.ts';
 import { baseColumns } from '../store/columns.ts';
 import { Template } from '../templates/queries.ts';

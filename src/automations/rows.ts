@@ -1,8 +1,8 @@
 import { User } from '../accounts/entity.ts';
 import { checkKeySender } from '../domains/service.ts';
+import { activeStatuses, openStepStatuses } from '../lib/enums.ts';
 import { beyondRecipients } from '../lib/errors.ts';
 import { hasSeen, stale } from '../lib/ids.ts';
-import { activeStatuses, openStepStatuses } from '../lib/run-status.ts';
 import { domainOf } from '../lib/validation/email-address.ts';
 import { isoText } from '../store/columns.ts';
 import type { NewEvent } from '../store/record-events.ts';

@@ -1,4 +1,4 @@
-import type { MessageClass, SourceType } from '../lib/message-kinds.ts';
+import type { MessageClass, SourceType } from '../lib/enums.ts';
 import { billingColumns, type ProjectBilling, type UsageCategory, usageCategories } from '../projects/queries.ts';
 import { removeSome } from '../store/columns.ts';
 import { type Database, type Query, raw, sql } from '../store/sql.ts';

@@ -1,5 +1,5 @@
 import { defineEntity, type InferEntity } from '@mikro-orm/core';
-import { CampaignStatus, campaignStatuses } from '../lib/campaign-status.ts';
+import { CampaignStatus, campaignStatuses } from '../lib/enums.ts';
 import { ofProject } from '../projects/queries.ts';
 import { baseColumns } from '../store/columns.ts';
 import { contentColumns } from '../templates/queries.ts';

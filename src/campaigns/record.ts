@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import type { App } from '../http/context.ts';
-import { CampaignStatus } from '../lib/campaign-status.ts';
+import { CampaignStatus } from '../lib/enums.ts';
 import { field } from '../lib/validation/fields.ts';
 import { type Hold, holdBody, holdFor, holdSentence } from '../mail/engine/breaker.ts';
 import { segmentsByIds } from '../segments/service.ts';

@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import { ConditionShape } from '../contacts/conditions.ts';
-import { campaignStatuses } from '../lib/campaign-status.ts';
+import { campaignStatuses } from '../lib/enums.ts';
 import { PageFigures } from '../lib/pages.ts';
 import { EmailField, withBareSender } from '../lib/validation/email-address.ts';
 import {

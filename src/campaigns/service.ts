@@ -1,6 +1,6 @@
 import { LockMode } from '@mikro-orm/core';
 import * as v from 'valibot';
-import { CampaignStatus, campaignStatuses, editableStatuses, pendingStatuses } from '../lib/campaign-status.ts';
+import { CampaignStatus, campaignStatuses, editableStatuses, pendingStatuses } from '../lib/enums.ts';
 import { badRequest, notFound } from '../lib/errors.ts';
 import { checkSeen } from '../lib/ids.ts';
 import { offsetAnswer, offsetPage } from '../lib/pages.ts';

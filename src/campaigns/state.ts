@@ -1,5 +1,5 @@
 import { campaignEvent } from '../contacts/events/queries.ts';
-import { type CampaignStatus, editableStatuses, openStatuses } from '../lib/campaign-status.ts';
+import { type CampaignStatus, editableStatuses, openStatuses } from '../lib/enums.ts';
 import { beyondRecipients, notFound } from '../lib/errors.ts';
 import { lockRow } from '../store/columns.ts';
 import { recordingEvents } from '../store/record-events.ts';

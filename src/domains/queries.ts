@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { defineEntity, type InferEntity, LockMode } from '@mikro-orm/core';
-import { unfinishedStatuses } from '../lib/campaign-status.ts';
+import { unfinishedStatuses } from '../lib/enums.ts';
 import { isUuid } from '../lib/ids.ts';
 import { unseal } from '../lib/seal.ts';
 import { dayMs } from '../lib/time.ts';

@@ -1,6 +1,6 @@
 import { audienceSize } from '../campaigns/audience/audience.ts';
 import type { LaunchGate, LaunchShown } from '../campaigns/launch-gate.ts';
-import { CampaignStatus, editableStatuses } from '../lib/campaign-status.ts';
+import { CampaignStatus, editableStatuses } from '../lib/enums.ts';
 import { AppError } from '../lib/errors.ts';
 import { releaseStopped } from './canary/choose.ts';
 import { canariesOf, canarySentence } from './canary/view.ts';

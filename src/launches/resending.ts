@@ -3,7 +3,7 @@ import { Campaign, CampaignSend } from '../campaigns/entity.ts';
 import { getCampaign } from '../campaigns/service.ts';
 import { lockCampaign } from '../campaigns/state.ts';
 import { checkKeySender } from '../domains/service.ts';
-import { CampaignStatus, finishedStatuses } from '../lib/campaign-status.ts';
+import { CampaignStatus, finishedStatuses } from '../lib/enums.ts';
 import { badRequest, conflict, forbidden } from '../lib/errors.ts';
 import { newId } from '../lib/ids.ts';
 import { domainOf } from '../lib/validation/email-address.ts';

@@ -5,7 +5,7 @@ import { CampaignWithSegment } from '../campaigns/schema.ts';
 import { getCampaign } from '../campaigns/service.ts';
 import { lockCampaign } from '../campaigns/state.ts';
 import { inProject, reply, route } from '../http/route.ts';
-import { CampaignStatus } from '../lib/campaign-status.ts';
+import { CampaignStatus } from '../lib/enums.ts';
 import { field } from '../lib/validation/fields.ts';
 import { checkUnplanned } from '../projects/api-key-service.ts';
 import { continueFromCanary } from './canary/choose.ts';

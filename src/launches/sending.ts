@@ -9,7 +9,7 @@ import type { CampaignWithSegment } from '../campaigns/schema.ts';
 import { getCampaign } from '../campaigns/service.ts';
 import { keepSendLimits, type LockedCampaign, lockCampaign, openSend } from '../campaigns/state.ts';
 import { checkKeySender } from '../domains/service.ts';
-import { CampaignStatus, editableStatuses } from '../lib/campaign-status.ts';
+import { CampaignStatus, editableStatuses } from '../lib/enums.ts';
 import { badRequest, invalidField } from '../lib/errors.ts';
 import { type Clock, parseDate } from '../lib/time.ts';
 import { domainOf } from '../lib/validation/email-address.ts';

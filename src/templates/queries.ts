@@ -1,6 +1,6 @@
 import type { EmailDocument } from '@fernpost/email-document';
 import { defineEntity, type InferEntity } from '@mikro-orm/core';
-import { activeStatuses } from '../lib/run-status.ts';
+import { activeStatuses } from '../lib/enums.ts';
 import { ofProject } from '../projects/queries.ts';
 import { type Changes, createCache } from '../store/changes.ts';
 import { baseColumns } from '../store/columns.ts';

@@ -4,7 +4,7 @@ import { htmlToText } from '@fernpost/renderer';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { someData, someTemplate } from '../../packages/renderer/test/arbitraries.ts';
-import type { MessageClass } from '../../src/lib/message-kinds.ts';
+import type { MessageClass } from '../../src/lib/enums.ts';
 import {
   type ContentSource,
   contentAsWritten,

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createSesMailer } from '../../src/domains/providers/ses/ses-client.ts';
+import { createSesMailer } from '../../src/domains/providers/ses/ses.ts';
 import { createSmtpMailer } from '../../src/domains/providers/smtp/smtp.ts';
 import { createJournal } from '../../src/mail/providers/journal.ts';
 import {

@@ -4,7 +4,6 @@ export { type ParsedTemplate, parseTemplate, prepareTemplate, type TemplateOptio
 export { slotName } from './printing.ts';
 export { type Rendered, render, renderFully, renderSubject, subjectLine } from './render.ts';
 export { RenderLimitError, renderLimits, StepLimitError } from './run.ts';
-export { namesIn, plainName, withSimilarFields } from './similar-names.ts';
 export { cutSource, type Piece, parseLimits } from './source.ts';
 export { type Substitution, substitute } from './substitute.ts';
 export { htmlToText } from './text-layout.ts';
@@ -14,8 +13,11 @@ export { escapeHtml, Filled, type FilledPart, Literal } from './values.ts';
 export {
   buildVariables,
   isTransient,
+  namesIn,
+  plainName,
   type RecipientUrls,
   type TemplateContact,
   type VariableSources,
   type Variables,
+  withSimilarFields,
 } from './variables.ts';

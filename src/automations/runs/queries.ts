@@ -1,8 +1,8 @@
 import type { FilterQuery } from '@mikro-orm/core';
 import { getContact } from '../../contacts/service.ts';
 import { contactsAndTrash } from '../../contacts/trash-queries.ts';
+import { activeStatuses, type RunStatus } from '../../lib/enums.ts';
 import { RecentResults } from '../../lib/keyed-turns.ts';
-import { activeStatuses, type RunStatus } from '../../lib/run-status.ts';
 import { isoText } from '../../store/columns.ts';
 import { outboxChannel } from '../../store/outbox/queries.ts';
 import { type Database, raw, sql } from '../../store/sql.ts';

@@ -1,6 +1,6 @@
 import * as v from 'valibot';
+import { runStatuses, stepRunStatuses } from '../../lib/enums.ts';
 import { PageFigures } from '../../lib/pages.ts';
-import { runStatuses, stepRunStatuses } from '../../lib/run-status.ts';
 import {
   choice,
   field,

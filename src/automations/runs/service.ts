@@ -1,9 +1,9 @@
 import { stepOf } from '@fernpost/workflow-graph';
 import { workflowId } from '../../../temporal/commands.ts';
+import { activeStatuses, runStatuses } from '../../lib/enums.ts';
 import { badRequest, notFound } from '../../lib/errors.ts';
 import { isUuid } from '../../lib/ids.ts';
 import { offsetAnswer, offsetPage } from '../../lib/pages.ts';
-import { activeStatuses, runStatuses } from '../../lib/run-status.ts';
 import type { Database } from '../../store/sql.ts';
 import type { StepBody } from '../graph/schema.ts';
 import { findAutomation, found, stepsOf } from '../queries.ts';

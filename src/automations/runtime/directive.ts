@@ -1,4 +1,4 @@
-import type { RunStatus } from '../../lib/run-status.ts';
+import type { RunStatus } from '../../lib/enums.ts';
 
 /** A failure of a step for a reason of its own: the run ends FAILED, and nothing is repeated. The text is shown to users. */
 export class StepFailure extends Error {

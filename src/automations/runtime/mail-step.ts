@@ -1,8 +1,8 @@
 import { limitsOfKeys, suppressionOfKey } from '../../contacts/suppressions/matching.ts';
 import type { SuppressionMatch } from '../../contacts/suppressions/schema.ts';
 import type { JsonObjectValue } from '../../lib/contact-data.ts';
+import type { MessageClass, SourceType } from '../../lib/enums.ts';
 import { newId } from '../../lib/ids.ts';
-import type { MessageClass, SourceType } from '../../lib/message-kinds.ts';
 import { acceptMail, type NewMail } from '../../mail/ledger/queries.ts';
 import type { Database } from '../../store/sql.ts';
 import { findTemplate, type TemplateRow } from '../../templates/queries.ts';

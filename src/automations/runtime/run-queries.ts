@@ -1,7 +1,7 @@
 import type { WaitOutcome } from '@fernpost/workflow-graph';
 import { eventData } from '../../contacts/events/queries.ts';
 import type { JsonObjectValue } from '../../lib/contact-data.ts';
-import type { RunStatus, StepRunStatus } from '../../lib/run-status.ts';
+import type { RunStatus, StepRunStatus } from '../../lib/enums.ts';
 import { isoText } from '../../store/columns.ts';
 import { recordingEvents } from '../../store/record-events.ts';
 import { type Database, raw, sql } from '../../store/sql.ts';

@@ -1,7 +1,7 @@
 import { nextStep, type StepResult, stepOf } from '@fernpost/workflow-graph';
 import type { JsonObjectValue } from '../../lib/contact-data.ts';
+import { activeStatuses, type RunStatus } from '../../lib/enums.ts';
 import { newId } from '../../lib/ids.ts';
-import { activeStatuses, type RunStatus } from '../../lib/run-status.ts';
 import { cutText } from '../../lib/text.ts';
 import type { Database } from '../../store/sql.ts';
 import type { Graph, GraphStep } from '../graph/graph.ts';

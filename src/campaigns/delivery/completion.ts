@@ -1,5 +1,5 @@
 import { usageMoved } from '../../billing/daily-queries.ts';
-import { CampaignStatus } from '../../lib/campaign-status.ts';
+import { CampaignStatus } from '../../lib/enums.ts';
 import { leastId } from '../../lib/ids.ts';
 import { workOnLeft } from '../../mail/engine/run.ts';
 import { countingUnsent, endedColumns } from '../../mail/ledger/counting.ts';

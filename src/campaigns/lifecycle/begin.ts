@@ -1,5 +1,5 @@
 import { type SignalCommand, type StartCommand, signals, workflowId } from '../../../temporal/commands.ts';
-import { CampaignStatus } from '../../lib/campaign-status.ts';
+import { CampaignStatus } from '../../lib/enums.ts';
 import { cutText } from '../../lib/text.ts';
 import type { Clock } from '../../lib/time.ts';
 import { reasonText } from '../../mail/ledger/reasons.ts';

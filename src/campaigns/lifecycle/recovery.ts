@@ -1,5 +1,5 @@
 import { type StartCommand, signals } from '../../../temporal/commands.ts';
-import { executedStatuses } from '../../lib/campaign-status.ts';
+import { executedStatuses } from '../../lib/enums.ts';
 import { isoText } from '../../store/columns.ts';
 import { isStalled, type RecoverableKind, stalledPage } from '../../store/outbox/recovery.ts';
 import { type Database, raw, sql } from '../../store/sql.ts';

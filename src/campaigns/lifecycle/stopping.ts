@@ -1,4 +1,4 @@
-import { CampaignStatus } from '../../lib/campaign-status.ts';
+import { CampaignStatus } from '../../lib/enums.ts';
 import { badRequest } from '../../lib/errors.ts';
 import { reasonText } from '../../mail/ledger/reasons.ts';
 import { recordChange } from '../../projects/audit/record.ts';

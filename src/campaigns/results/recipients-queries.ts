@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { type CampaignStatus, editableStatuses } from '../../lib/campaign-status.ts';
+import { type CampaignStatus, editableStatuses } from '../../lib/enums.ts';
 import { notFound } from '../../lib/errors.ts';
 import { leastId } from '../../lib/ids.ts';
 import { csvFile } from '../../lib/text.ts';

@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { finishedStatuses } from '../../lib/campaign-status.ts';
+import { finishedStatuses } from '../../lib/enums.ts';
 import { field, Instant, Integer, nameSchemas } from '../../lib/validation/fields.ts';
 import { isoInstant } from '../../store/columns.ts';
 import { type Database, type Query, raw, sql } from '../../store/sql.ts';

@@ -1,6 +1,6 @@
 import { upcomingMails } from '../../automations/runs/upcoming.ts';
 import { Campaign } from '../../campaigns/entity.ts';
-import { CampaignStatus } from '../../lib/campaign-status.ts';
+import { CampaignStatus } from '../../lib/enums.ts';
 import { firstIdAt } from '../../lib/ids.ts';
 import { dayMs, hourMs, spanParameters, sqlSpan } from '../../lib/time.ts';
 import { holdBody, holdFor, type SendingHold } from '../../mail/engine/breaker.ts';

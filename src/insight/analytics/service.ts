@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { Campaign } from '../../campaigns/entity.ts';
 import { countByName } from '../../contacts/events/counting-queries.ts';
-import { CampaignStatus, editableStatuses } from '../../lib/campaign-status.ts';
+import { CampaignStatus, editableStatuses } from '../../lib/enums.ts';
 import { dayMs, hourMs, spanParameters, sqlSpan } from '../../lib/time.ts';
 import { dayParameter, field, Instant, Integer, parameter } from '../../lib/validation/fields.ts';
 import { mailByDay } from '../../mail/ledger/mail-count-queries.ts';

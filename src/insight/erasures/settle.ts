@@ -2,7 +2,7 @@ import { usageMoved } from '../../billing/daily-queries.ts';
 import { Campaign, CampaignLedgerSum, CampaignSend } from '../../campaigns/entity.ts';
 import { ledgerHash } from '../../campaigns/results/recipients-queries.ts';
 import { Contact } from '../../contacts/entity.ts';
-import { finishedStatuses } from '../../lib/campaign-status.ts';
+import { finishedStatuses } from '../../lib/enums.ts';
 import { leastId } from '../../lib/ids.ts';
 import { countingUnsent, endedColumns } from '../../mail/ledger/counting.ts';
 import { redactEntries } from '../../projects/audit/record.ts';

@@ -1,7 +1,7 @@
 import { needsSubscription } from '../../campaigns/audience/audience.ts';
 import { CampaignLedgerSum } from '../../campaigns/entity.ts';
 import type { EarlierRecipients } from '../../campaigns/schema.ts';
-import { CampaignStatus, editableStatuses } from '../../lib/campaign-status.ts';
+import { CampaignStatus, editableStatuses } from '../../lib/enums.ts';
 import { AppError } from '../../lib/errors.ts';
 import { removedBefore } from '../../store/columns.ts';
 import type { Database } from '../../store/sql.ts';

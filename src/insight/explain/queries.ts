@@ -2,8 +2,8 @@ import { type LedgerVerdict, verdictSql } from '../../campaigns/results/verdicts
 import type { EarlierRecipients } from '../../campaigns/schema.ts';
 import { Contact } from '../../contacts/entity.ts';
 import { getContactAt } from '../../contacts/history-service.ts';
-import type { CampaignStatus } from '../../lib/campaign-status.ts';
 import type { JsonObjectValue } from '../../lib/contact-data.ts';
+import type { CampaignStatus } from '../../lib/enums.ts';
 import { AppError } from '../../lib/errors.ts';
 import { isUuid } from '../../lib/ids.ts';
 import { type Reason, versionSql } from '../../mail/ledger/reasons.ts';

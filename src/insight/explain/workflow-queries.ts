@@ -1,5 +1,5 @@
 import { AutomationRun, AutomationSwitch, AutomationVersion } from '../../automations/entity.ts';
-import type { RunStatus } from '../../lib/run-status.ts';
+import type { RunStatus } from '../../lib/enums.ts';
 import { isoText } from '../../store/columns.ts';
 import { type Database, raw, sql } from '../../store/sql.ts';
 

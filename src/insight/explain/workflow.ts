@@ -1,6 +1,8 @@
 import { alreadySent } from '../../automations/runtime/run-queries.ts';
+
+import { activeStatuses } from '../../lib/enums.ts';
+
 import { notFound } from '../../lib/errors.ts';
-import { activeStatuses } from '../../lib/run-status.ts';
 import { editDistance } from '../../lib/text.ts';
 import { removedBefore } from '../../store/columns.ts';
 import type { Database } from '../../store/sql.ts';

@@ -1,6 +1,6 @@
 import type { Reply } from '@fernpost/sdk';
 import * as v from 'valibot';
-import { CampaignStatus, campaignStatuses } from '../../lib/campaign-status.ts';
+import { CampaignStatus, campaignStatuses } from '../../lib/enums.ts';
 import { idOf, type Tool, tool } from './tool.ts';
 
 const limit = v.optional(

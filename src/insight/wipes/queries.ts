@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { defineEntity, type InferEntity } from '@mikro-orm/core';
 import { type StartCommand, workflowId } from '../../../temporal/commands.ts';
-import { openStatuses } from '../../lib/campaign-status.ts';
+import { openStatuses } from '../../lib/enums.ts';
 import { conflict } from '../../lib/errors.ts';
 import { newId } from '../../lib/ids.ts';
 import { pause } from '../../lib/time.ts';

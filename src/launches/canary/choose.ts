@@ -2,7 +2,7 @@ import { CampaignCanary, CampaignSend } from '../../campaigns/entity.ts';
 import type { CanaryCounts, CanaryState } from '../../campaigns/launch-body.ts';
 import { wakeCampaign } from '../../campaigns/lifecycle/begin.ts';
 import { keepSendLimits, lockCampaign, lockSending } from '../../campaigns/state.ts';
-import { CampaignStatus } from '../../lib/campaign-status.ts';
+import { CampaignStatus } from '../../lib/enums.ts';
 import { badRequest, conflict } from '../../lib/errors.ts';
 import { recordChange } from '../../projects/audit/record.ts';
 import { enqueue, type OutboxTicket } from '../../store/outbox/queries.ts';

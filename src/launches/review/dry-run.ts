@@ -6,7 +6,7 @@ import { claimSize, loadContent, type PrepareCampaign } from '../../campaigns/de
 import type { ClaimedRecipient } from '../../campaigns/delivery/ledger.ts';
 import { enabledRules } from '../../contacts/suppressions/rules.ts';
 import type { MatchingRule } from '../../contacts/suppressions/schema.ts';
-import { editableStatuses } from '../../lib/campaign-status.ts';
+import { editableStatuses } from '../../lib/enums.ts';
 import { AppError } from '../../lib/errors.ts';
 import { leastId } from '../../lib/ids.ts';
 import { pause } from '../../lib/time.ts';

@@ -3,7 +3,7 @@ import { User } from '../../accounts/entity.ts';
 import type { Audience } from '../../campaigns/audience/audience.ts';
 import { sendFacts } from '../../campaigns/delivery/claims.ts';
 import type { ClaimedRecipient } from '../../campaigns/delivery/ledger.ts';
-import type { CampaignStatus } from '../../lib/campaign-status.ts';
+import type { CampaignStatus } from '../../lib/enums.ts';
 import { hourMs } from '../../lib/time.ts';
 import { ofProject } from '../../projects/queries.ts';
 import { baseColumns } from '../../store/columns.ts';

@@ -1,7 +1,7 @@
 import { type StartCommand, workflowId } from '../../../temporal/commands.ts';
 import { audienceSize } from '../../campaigns/audience/audience.ts';
 import { lockCampaign } from '../../campaigns/state.ts';
-import { editableStatuses } from '../../lib/campaign-status.ts';
+import { editableStatuses } from '../../lib/enums.ts';
 import { badRequest } from '../../lib/errors.ts';
 import { newId } from '../../lib/ids.ts';
 import type { Clock } from '../../lib/time.ts';

@@ -4,7 +4,7 @@ import { Campaign } from '../../campaigns/entity.ts';
 import { campaignBody } from '../../campaigns/record.ts';
 import { type CampaignBody, Correction, type EarlierRecipients, FollowUpReach } from '../../campaigns/schema.ts';
 import { type CampaignDeps, load } from '../../campaigns/service.ts';
-import { editableStatuses, finishedStatuses } from '../../lib/campaign-status.ts';
+import { editableStatuses, finishedStatuses } from '../../lib/enums.ts';
 import { badRequest } from '../../lib/errors.ts';
 import { field } from '../../lib/validation/fields.ts';
 import { recordChange } from '../../projects/audit/record.ts';

@@ -4,7 +4,7 @@ import { pendingCount } from '../../campaigns/record.ts';
 import type { CampaignWithSegment } from '../../campaigns/schema.ts';
 import { type CampaignDeps, getCampaign, load } from '../../campaigns/service.ts';
 import { keepSendLimits, lockCampaignSend } from '../../campaigns/state.ts';
-import { CampaignStatus } from '../../lib/campaign-status.ts';
+import { CampaignStatus } from '../../lib/enums.ts';
 import { AppError, badRequest, forbidden } from '../../lib/errors.ts';
 import { checkSeen } from '../../lib/ids.ts';
 import { checkUnplanned } from '../../projects/api-key-service.ts';

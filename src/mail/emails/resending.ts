@@ -2,9 +2,9 @@ import { type BillingSettings, type GrantedQuota, limitExceeded, reserveMail } f
 import { usageCategory } from '../../billing/usage-queries.ts';
 import { checkSenderDomain } from '../../domains/service.ts';
 import type { KeepAnswer, ScopedKey } from '../../http/context.ts';
+import type { MessageClass, SourceType } from '../../lib/enums.ts';
 import { AppError, conflict, notFound } from '../../lib/errors.ts';
 import { newId } from '../../lib/ids.ts';
-import type { MessageClass, SourceType } from '../../lib/message-kinds.ts';
 import { domainOf } from '../../lib/validation/email-address.ts';
 import { recordChange } from '../../projects/audit/record.ts';
 import type { ProjectDirectory, ProjectFacts, VerifiedDomains } from '../../projects/directory.ts';

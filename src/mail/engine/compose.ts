@@ -2,7 +2,7 @@ import { escapeHtml } from '@fernpost/renderer';
 import type { OutgoingAttachment, OutgoingMessage } from '../../domains/providers/mailer.ts';
 import type { App } from '../../http/context.ts';
 import type { Config } from '../../lib/config/config.ts';
-import type { MessageClass } from '../../lib/message-kinds.ts';
+import type { MessageClass } from '../../lib/enums.ts';
 import { contentCache } from '../../templates/content/cache.ts';
 import { type LinkSettings, type TrackingMode, tracksEmail } from '../../templates/content/links.ts';
 import type { MessageRecipient, prepareContent } from '../../templates/content/prepare.ts';

@@ -1,7 +1,7 @@
 import type { LimitFunction } from 'p-limit';
 import type { SuppressionMatch } from '../../contacts/suppressions/schema.ts';
 import type { Mailer, MessageText, OutgoingMessage } from '../../domains/providers/mailer.ts';
-import type { SourceType } from '../../lib/message-kinds.ts';
+import type { SourceType } from '../../lib/enums.ts';
 import type { Database } from '../../store/sql.ts';
 import type { Reason } from '../ledger/reasons.ts';
 import type { Settled } from '../ledger/settle.ts';

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { SuppressionMatch } from '../../contacts/suppressions/schema.ts';
 import type { JsonObjectValue } from '../../lib/contact-data.ts';
-import type { MessageClass, SourceType } from '../../lib/message-kinds.ts';
+import type { MessageClass, SourceType } from '../../lib/enums.ts';
 import { activeTrace } from '../../lib/telemetry.ts';
 import { recordingEvents } from '../../store/record-events.ts';
 import { type Database, join, type Query, raw, sql } from '../../store/sql.ts';

@@ -1,5 +1,5 @@
 import type { OutgoingMessage } from '../../domains/providers/mailer.ts';
-import type { SourceType } from '../../lib/message-kinds.ts';
+import type { SourceType } from '../../lib/enums.ts';
 import { isoInstantOrNull } from '../../store/columns.ts';
 import { keptBody } from '../engine/compose.ts';
 import type { Claim, EngineDeps, KeptTexts, Outcome, Tried } from '../engine/port.ts';

@@ -2,7 +2,7 @@ import type { Logger } from 'pino';
 import { queueMemberMails, type TellMembers } from '../../accounts/system-mail/service.ts';
 import type { DomainProvider, Mailer } from '../../domains/providers/mailer.ts';
 import { createPostmarkDomains, createPostmarkMailer } from '../../domains/providers/postmark/postmark.ts';
-import type { SesAccess } from '../../domains/providers/ses/ses-client.ts';
+import type { SesAccess } from '../../domains/providers/ses/ses.ts';
 import { createSmtpMailer } from '../../domains/providers/smtp/smtp.ts';
 import { smtpAccess } from '../../domains/providers/smtp/smtp-session.ts';
 import { signingKey } from '../../domains/queries.ts';
@@ -29,11 +29,9 @@ export async function createMailer(config: Config, log: Logger, sql: Database): 
   });
 }
 
-// Amazon's SDK is loaded only where it is used.
-const ses = () => import('../../domains/providers/ses/ses-client.ts');
-
 async function sesMailer(config: Config, log: Logger, sql: Database): Promise<Mailer> {
-  const { createSesMailer } = await ses();
+  // A process that uses another provider does not carry Amazon's SDK.
+  const { createSesMailer } = await import('../../domains/providers/ses/ses.ts');
   return createSesMailer({
     ...sesAccess(config),
     configurationSet: config.SES_CONFIGURATION_SET,
@@ -71,8 +69,10 @@ function smtpMailer(config: Config, log: Logger, sql: Database): Mailer {
  */
 export async function createDomainProvider(config: Config): Promise<DomainProvider | null> {
   if (config.mailProvider === 'smtp') return null;
-  if (config.mailProvider === 'ses')
-    return (await ses()).createSesDomains(sesAccess(config), config.MAIL_FROM_SUBDOMAIN);
+  if (config.mailProvider === 'ses') {
+    const { createSesDomains } = await import('../../domains/providers/ses/ses-domains.ts');
+    return createSesDomains(sesAccess(config), config.MAIL_FROM_SUBDOMAIN);
+  }
   const accountToken = config.POSTMARK_ACCOUNT_TOKEN ?? (config.mailProvider === 'sandbox' ? 'sandbox' : null);
   if (accountToken === null) return null;
   return createPostmarkDomains({

@@ -3,7 +3,7 @@ import { Brand, compileEmail, EmailDocument, networks, plainBrand } from '@fernp
 import { parseTemplate, TemplateSyntaxError } from '@fernpost/renderer';
 import { defineEntity } from '@mikro-orm/core';
 import * as v from 'valibot';
-import { editableStatuses } from '../../lib/campaign-status.ts';
+import { editableStatuses } from '../../lib/enums.ts';
 import { AppError, bareNotFound, beyondRecipients } from '../../lib/errors.ts';
 import { ofProject } from '../../projects/queries.ts';
 import { baseColumns } from '../../store/columns.ts';

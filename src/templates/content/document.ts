@@ -1,6 +1,6 @@
 import { headerPrefix } from '@fernpost/earlier-name';
 import { type Markup, type Piece, slotName } from '@fernpost/renderer';
-import type { MessageClass } from '../../lib/message-kinds.ts';
+import type { MessageClass } from '../../lib/enums.ts';
 
 /** A header of an outgoing message. */
 export interface MessageHeader {

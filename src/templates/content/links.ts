@@ -1,6 +1,6 @@
 import { hash, timingSafeEqual } from 'node:crypto';
 import type { RecipientUrls } from '@fernpost/renderer';
-import type { MessageClass } from '../../lib/message-kinds.ts';
+import type { MessageClass } from '../../lib/enums.ts';
 
 /** A project's tracking mode. */
 export type TrackingMode = 'ENABLED' | 'DISABLED' | 'MARKETING_ONLY';

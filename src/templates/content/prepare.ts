@@ -23,7 +23,7 @@ import {
   type Variables,
   withSimilarFields,
 } from '@fernpost/renderer';
-import type { MessageClass } from '../../lib/message-kinds.ts';
+import type { MessageClass } from '../../lib/enums.ts';
 import { footerSource } from '../../lib/texts/footer.ts';
 import { chooseLanguage, type Language } from '../../lib/texts/pages.ts';
 import { countDocumentTags, dressMessage, dressTemplate, type MessageHeader, outgoingHeaders } from './document.ts';

@@ -1,6 +1,7 @@
 import PostalMime from 'postal-mime';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
-import { createSesDomains, createSesMailer, type SesOptions } from '../../../src/domains/providers/ses/ses-client.ts';
+import { createSesMailer, type SesOptions } from '../../../src/domains/providers/ses/ses.ts';
+import { createSesDomains } from '../../../src/domains/providers/ses/ses-domains.ts';
 import { takeReport } from '../../../src/feedback/reports/report.ts';
 import { receivePostmark } from '../../../src/feedback/reports/webhooks.ts';
 import { newId } from '../../../src/lib/ids.ts';

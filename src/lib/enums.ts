@@ -1,7 +1,7 @@
-/**
- * The statuses of a campaign (docs/contract/campaigns-and-workflows.md#2-2), and the groups of them by what may be done. They stand below all
- * subjects because workflows use them, and subjects below campaigns ask which campaigns are at work. Mail has statuses of its own.
- */
+// Sets of values that several subjects name. They stand below all subjects because workflows use them, and subjects below campaigns and
+// automations ask which of those are at work. Mail has statuses of its own (src/mail/status.ts).
+
+/** The statuses of a campaign (docs/contract/campaigns-and-workflows.md#2-2). */
 export const CampaignStatus = {
   DRAFT: 'DRAFT',
   SCHEDULED: 'SCHEDULED',
@@ -29,6 +29,34 @@ export const executedStatuses = group('SCHEDULED', 'SENDING', 'CANCELLED');
 export const pendingStatuses = group('SENDING', 'CANCELLED');
 /** The send is over, or will be as soon as what was cancelled is cleaned up. */
 export const finishedStatuses = group('SENT', 'CANCELLED');
+
+/** Every status of a run, which is one contact's way through an automation. */
+export const runStatuses = ['RUNNING', 'WAITING', 'COMPLETED', 'EXITED', 'FAILED', 'CANCELLED'] as const;
+export type RunStatus = (typeof runStatuses)[number];
+
+/** The contact is in the automation: every other status is final. Partial indexes of `automation_runs` hold these runs only. */
+export const activeStatuses = groupsOf<RunStatus>()('RUNNING', 'WAITING');
+
+/** Every status of a step's execution. */
+export const stepRunStatuses = [
+  'PENDING',
+  'SCHEDULED',
+  'WAITING',
+  'RUNNING',
+  'COMPLETED',
+  'SKIPPED',
+  'FAILED',
+] as const;
+export type StepRunStatus = (typeof stepRunStatuses)[number];
+
+/** The run is at the step: every other status is final. */
+export const openStepStatuses = groupsOf<StepRunStatus>()('PENDING', 'SCHEDULED', 'WAITING', 'RUNNING');
+
+/** Which rules of subscription, footer and headers a mail follows (docs/contract/core.md#2-5). */
+export type MessageClass = 'TRANSACTIONAL' | 'MARKETING' | 'HEADLESS';
+
+/** The source of a mail. */
+export type SourceType = 'TRANSACTIONAL' | 'CAMPAIGN' | 'WORKFLOW';
 
 /** A group of the statuses of one kind; those of another kind are no question for it. */
 interface StatusGroup<Kind extends string, Status extends Kind> {
