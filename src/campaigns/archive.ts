@@ -1,4 +1,4 @@
-import { CampaignStatus, openStatuses } from '../lib/enums.ts';
+import { CampaignStatus, openStatuses } from '../lib/campaign-status.ts';
 import { badRequest, conflict, notFound } from '../lib/errors.ts';
 import { recordChange } from '../projects/audit/record.ts';
 import { type Database, sql } from '../store/sql.ts';
@@ -55,8 +55,9 @@ export async function bulkUpdateCampaigns(
       `A campaign that is ${open.status} cannot be archived: cancel it first, or wait until it is over`,
       open,
     );
-  const { archived } = body;
-  const changed = { archived, updatedAt: new Date() };
-  await tx.em.nativeUpdate(Campaign, { projectId, id: ids, archived: !archived }, changed);
-  return { updated: ids.length };
+  const updated = await tx.count(sql`
+    update campaigns set archived = ${body.archived},
+      updated_at = case when archived = ${body.archived} then updated_at else now() end
+    where project_id = ${projectId} and id = any(${ids}::uuid[])`);
+  return { updated };
 }

@@ -1,8 +1,8 @@
 import { conditionQuery } from '../contacts/conditions.ts';
-import { openStatuses, unfinishedStatuses } from '../lib/enums.ts';
+import { openStatuses, unfinishedStatuses } from '../lib/campaign-status.ts';
 import { lockName } from '../store/columns.ts';
 import { type Database, raw, sql } from '../store/sql.ts';
-import { type Definition, Segment, type WatchFacts } from './definition.ts';
+import type { Definition, WatchFacts } from './definition.ts';
 import type { SegmentType } from './schema.ts';
 
 /** A segment's row as evaluating it needs it. */
@@ -78,5 +78,9 @@ export async function campaignsUsing(
 
 /** Writes what a segment depends on, forgets what was counted before, and asks for a full evaluation. */
 export async function writeWatchFacts(db: Database, segmentId: string, facts: WatchFacts): Promise<void> {
-  await db.em.nativeUpdate(Segment, { id: segmentId }, { ...facts, settledThrough: null, listedThrough: null });
+  await db.count(
+    sql`
+      update segments set watched_events = ${facts.watchedEvents}, watched_segments = ${facts.watchedSegments}, reads_contacts = ${facts.readsContacts}, has_window = ${facts.hasWindow},
+      settled_through = null, listed_through = null where id = ${segmentId}`,
+  );
 }
