@@ -1,4 +1,4 @@
-import { CampaignStatus, openStatuses } from '../lib/campaign-status.ts';
+import { CampaignStatus, openStatuses } from '../lib/enums.ts';
 import { badRequest, conflict, notFound } from '../lib/errors.ts';
 import { recordChange } from '../projects/audit/record.ts';
 import { type Database, sql } from '../store/sql.ts';

@@ -1,5 +1,5 @@
 import { conditionQuery } from '../contacts/conditions.ts';
-import { openStatuses, unfinishedStatuses } from '../lib/campaign-status.ts';
+import { openStatuses, unfinishedStatuses } from '../lib/enums.ts';
 import { lockName } from '../store/columns.ts';
 import { type Database, raw, sql } from '../store/sql.ts';
 import type { Definition, WatchFacts } from './definition.ts';
