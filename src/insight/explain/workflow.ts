@@ -1,7 +1,5 @@
 import { alreadySent } from '../../automations/runtime/run-queries.ts';
-
 import { activeStatuses } from '../../lib/enums.ts';
-
 import { notFound } from '../../lib/errors.ts';
 import { editDistance } from '../../lib/text.ts';
 import { removedBefore } from '../../store/columns.ts';
