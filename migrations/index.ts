@@ -93,6 +93,7 @@ import { Migration20261128093000_retention } from './Migration20261128093000_ret
 import { Migration20261128110000_run_retention } from './Migration20261128110000_run_retention.ts';
 import { Migration20261128190000_split_step } from './Migration20261128190000_split_step.ts';
 import { Migration20261128191000_retried_runs } from './Migration20261128191000_retried_runs.ts';
+import { Migration20261128192000_tested_waits } from './Migration20261128192000_tested_waits.ts';
 
 /** Every migration in the order it runs. A released one is never edited; a change of the schema is a new one. Functions have files of their own. */
 export const migrations = [
@@ -218,4 +219,5 @@ export const migrations = [
   { name: 'Migration20261128110000_run_retention', class: Migration20261128110000_run_retention },
   { name: 'Migration20261128190000_split_step', class: Migration20261128190000_split_step },
   { name: 'Migration20261128191000_retried_runs', class: Migration20261128191000_retried_runs },
+  { name: 'Migration20261128192000_tested_waits', class: Migration20261128192000_tested_waits },
 ];

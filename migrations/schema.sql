@@ -264,7 +264,7 @@ create table automation_step_runs (
 ) with (fillfactor=70, autovacuum_vacuum_scale_factor=0.05);
 create index automation_step_runs_delays on automation_step_runs using btree (project_id, scheduled_for, id) where ((step_type = 'DELAY'::text) and (status = 'SCHEDULED'::text));
 create index automation_step_runs_reached on automation_step_runs using btree (step_id, started_at, branch, status);
-create index automation_step_runs_resolved on automation_step_runs using btree (updated_at, id) where ((status = 'WAITING'::text) and (outcome is not null));
+create index automation_step_runs_resolved on automation_step_runs using btree (updated_at, id) where ((status = 'WAITING'::text) and (resume_event_id is not null));
 create index automation_step_runs_waits on automation_step_runs using btree (project_id, event_name, contact_id) where ((status = 'WAITING'::text) and (outcome is null));
 
 -- A step of the graph that is being edited.
@@ -2193,12 +2193,13 @@ begin
       where s.id = any (array(select id from met)) and s.status = 'WAITING' and s.outcome is null
       order by s.id for update),
     claimed as (
-      update automation_step_runs s set outcome = 'EVENT', updated_at = now(), resume_event_id = (
-        select met.event_id from met where met.id = s.id)
+      update automation_step_runs s set outcome = case when s.input ->> 'where' is null then 'EVENT' end, updated_at = now(),
+        resume_event_id = least(s.resume_event_id, (select met.event_id from met where met.id = s.id))
       where s.id = any (array(select id from held))
-      returning s.id, s.run_id, s.seq),
+      returning s.id, s.run_id, s.seq,
+        case when s.outcome is null then ':' || (select met.event_id from met where met.id = s.id) else '' end as untested),
     woken as (
-      select uuidv7() as id, c.id as step_run_id, c.seq + 1 as seq,
+      select uuidv7() as id, c.id || c.untested as step_run_id, c.seq + 1 as seq,
         'automation/' || r.automation_id || '/' || r.contact_id || '/' || r.entry as execution
       from claimed c cross join lateral (
         select automation_id, contact_id, entry from automation_runs where automation_runs.id = c.run_id offset 0) r)

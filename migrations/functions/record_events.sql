@@ -4,7 +4,8 @@
 -- 2. Whether anybody listens. Most events interest nobody: those cost two steps into an index for each name and project.
 -- 3. Starts: a pending enrollment for each enabled automation with that trigger. A worker makes runs of them.
 -- 4. Wakes: an event claims the waits of its contact, once, because the timeout of a wait makes the same conditional update. The signal
---    to the execution goes through the outbox. An event of a key with limits ends only waits of executions that keep them.
+--    to the execution goes through the outbox. An event of a key with limits ends only waits of executions that keep them. A wait that asks
+--    for data of the event (`where`) is not claimed: it keeps the first event that its run has not tested, and the run, woken, tests it.
 --
 -- The statements see what other transactions have committed until now, and what the caller's statement has changed so far. Callers do this last: it
 -- locks step executions, which come after usage counters, contacts, campaigns and runs; several of them in the order of their ids. The
@@ -64,12 +65,13 @@ begin
       where s.id = any (array(select id from met)) and s.status = 'WAITING' and s.outcome is null
       order by s.id for update),
     claimed as (
-      update automation_step_runs s set outcome = 'EVENT', updated_at = now(), resume_event_id = (
-        select met.event_id from met where met.id = s.id)
+      update automation_step_runs s set outcome = case when s.input ->> 'where' is null then 'EVENT' end, updated_at = now(),
+        resume_event_id = least(s.resume_event_id, (select met.event_id from met where met.id = s.id))
       where s.id = any (array(select id from held))
-      returning s.id, s.run_id, s.seq),
+      returning s.id, s.run_id, s.seq,
+        case when s.outcome is null then ':' || (select met.event_id from met where met.id = s.id) else '' end as untested),
     woken as (
-      select uuidv7() as id, c.id as step_run_id, c.seq + 1 as seq,
+      select uuidv7() as id, c.id || c.untested as step_run_id, c.seq + 1 as seq,
         'automation/' || r.automation_id || '/' || r.contact_id || '/' || r.entry as execution
       from claimed c cross join lateral (
         select automation_id, contact_id, entry from automation_runs where automation_runs.id = c.run_id offset 0) r)

@@ -33,7 +33,7 @@ export const WorkflowBody = v.object({
     TriggerTypeField,
   ),
   triggerConfig: field(
-    'Configuration of the trigger. `EVENT`: `eventName`. `SCHEDULE`: `schedule`, `timezone`, and `segmentId` or `audienceCondition`. Null if there is none.',
+    'Configuration of the trigger. `EVENT`: `eventName`, and `where` to test the data of the event. `SCHEDULE`: `schedule`, `timezone`, and `segmentId` or `audienceCondition`. Null if there is none.',
     v.nullable(Json),
   ),
   allowReentry: field('Whether a contact can enter again after leaving.', v.boolean()),
@@ -88,7 +88,7 @@ export const CreateWorkflow = v.object({
     v.optional(TriggerTypeField, 'EVENT'),
   ),
   triggerConfig: field(
-    'Configuration of the trigger, up to 256 KiB. `EVENT`: `eventName`. `SCHEDULE`: `schedule` (a cron expression of five fields), `timezone`, and `segmentId`, `audienceCondition` or both.',
+    'Configuration of the trigger, up to 256 KiB. `EVENT`: `eventName`, and `where` to test the data of the event. `SCHEDULE`: `schedule` (a cron expression of five fields), `timezone`, and `segmentId`, `audienceCondition` or both.',
     v.nullish(GivenConfig),
   ),
   description: field('Description of the workflow, up to 2,000 characters; null or absent for none.', Description),

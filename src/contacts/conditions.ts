@@ -4,12 +4,15 @@ import {
   maxFilters,
   maxLevels,
   type ConditionFilter as ParsedFilter,
+  type ValueFilter,
 } from '../lib/conditions/condition.ts';
-import { ConditionFault } from '../lib/conditions/dates.ts';
-import { maxTimes, maxWhere, valueOperators, whereOperators } from '../lib/conditions/filters.ts';
+import { ConditionFault, conditionFault, refuseUnstorable } from '../lib/conditions/dates.ts';
+import { maxTimes, maxWhere, parseWhere, valueOperators, whereOperators } from '../lib/conditions/filters.ts';
 import { type CompileOptions, compileCondition, compileFound } from '../lib/conditions/sql.ts';
+import { Parameters } from '../lib/conditions/sql-data.ts';
+import { happenedRows } from '../lib/conditions/sql-happened.ts';
 import { badRequest } from '../lib/errors.ts';
-import { field, nameSchemas, Uuid } from '../lib/validation/fields.ts';
+import { describedBy, field, nameSchemas, Uuid } from '../lib/validation/fields.ts';
 import { compiled, type Query } from '../store/sql.ts';
 
 // How the API reference describes a condition tree. `parseCondition` checks trees, with faults that name their place.
@@ -32,6 +35,34 @@ const EventTest = v.object({
   operator: field('How the value is compared, as for `data.<key>`.', v.picklist(whereOperators)),
   value: field('The value to compare with; not used by `exists` and `notExists`.', v.optional(v.unknown())),
 });
+const EventTests = v.pipe(v.array(EventTest), v.minLength(1), v.maxLength(maxWhere));
+/** Tests of the data of one event, beside its name. A fault names its place. */
+export const EventWhere: v.GenericSchema<v.InferOutput<typeof EventTests>> = describedBy(
+  v.pipe(
+    v.custom<v.InferOutput<typeof EventTests>>(() => true),
+    v.rawCheck(({ dataset, addIssue }) => {
+      let place = '';
+      try {
+        refuseUnstorable(dataset.value);
+        parseWhere(dataset.value, (key, message) => {
+          place = key;
+          return conditionFault([], message);
+        });
+      } catch (error) {
+        if (!(error instanceof ConditionFault)) throw error;
+        const keys = place.split('.').slice(1);
+        const path = keys.map((key) => ({ type: 'unknown', origin: 'value', input: null, key, value: null }) as const);
+        addIssue({ message: error.message, ...(isPath(path) ? { path } : {}) });
+      }
+    }),
+  ),
+  EventTests,
+);
+
+function isPath<Item>(items: Item[]): items is [Item, ...Item[]] {
+  return items.length > 0;
+}
+
 const times = v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(maxTimes));
 const Times = v.object({
   atLeast: field('Fewest times; 1 when absent.', v.nullish(times)),
@@ -45,7 +76,7 @@ const MailSource = v.object({
 const narrowing = {
   where: field(
     'Tests of the data of the event, for `event.<name>`; all must pass. An event without the value passes `notExists` only.',
-    v.nullish(v.pipe(v.array(EventTest), v.minLength(1), v.maxLength(maxWhere))),
+    v.nullish(EventTests),
   ),
   times: field(
     'How often the event must have happened, for `event.<name>` with `triggered` or `triggeredWithin`; at least once when absent.',
@@ -127,6 +158,20 @@ nameSchemas({
 export function conditionQuery(condition: Condition, options: CompileOptions): Query {
   const { text, values } = refusing(() => compileCondition(condition, options));
   return compiled(text, values);
+}
+
+/** Whether the event `t` is one of this name whose data passes tests, as part of a query. Tests that cannot be read pass nothing. */
+export function eventQuery(projectId: string, name: string, where: unknown, now: Date): Query {
+  let tests: ValueFilter[];
+  try {
+    tests = parseWhere(where, (key, message) => conditionFault([key], message));
+  } catch (error) {
+    if (error instanceof ConditionFault) return compiled('false', []);
+    throw error;
+  }
+  const params = new Parameters();
+  const filter = { kind: 'event', name, where: tests, test: { operator: 'triggered' } } as const;
+  return compiled(happenedRows(filter, projectId, now, params).where, params.values);
 }
 
 /** What a filter found of the contact `c`, as part of a query: see `compileFound`. */

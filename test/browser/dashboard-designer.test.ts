@@ -337,7 +337,18 @@ test('conditions of steps are built as those of segments are, also on the event 
     { mode: 'multi', field, branches },
     { name: 'Sort', position: { x: 100, y: 420 }, autoConnect: false },
   );
+  const waits = await own.step(
+    id,
+    'WAIT_FOR_EVENT',
+    { eventName: 'order.paid' },
+    { name: 'Payment', position: { x: 400, y: 420 }, autoConnect: false },
+  );
   const filter = (page: Page) => page.getByRole('group', { name: 'Filter 1 of group 1', exact: true });
+  const filterByData = async (page: Page, path: string, value: string) => {
+    await page.getByLabel('Filter by event data').check();
+    await page.getByLabel('Data field of filter 1').fill(path);
+    await page.getByLabel('Value of filter 1', { exact: true }).fill(value);
+  };
   await inDashboard(async (page) => {
     await open(page, `workflows/${id}`);
     await stepOn(page, 'Large order?').click();
@@ -354,12 +365,29 @@ test('conditions of steps are built as those of segments are, also on the event 
     await pick(page, 'Operator of branch 1', 'tree');
     await filter(page).getByLabel('Filter by').selectOption('subscribed');
     await page.getByText('Contacts who are subscribed.').waitFor();
+    await stepOn(page, 'Payment').click();
+    await filterByData(page, 'order.country', 'DE');
+    await pick(page, 'Events that count', 'entry');
+    expect(await accessibilityProblems(page)).toEqual([]);
     await press(page, 'Save');
     await page.getByText('No changes', { exact: true }).waitFor();
+    await stepOn(page, 'Trigger: user.signup').click();
+    await filterByData(page, 'plan', 'pro');
+    await press(page, 'Save settings');
+    await page.getByText('Settings saved').waitFor();
   });
-  const { steps } = await own.done('GET', `/workflows/${id}`);
+  const { steps, triggerConfig } = await own.done('GET', `/workflows/${id}`);
+  expect(triggerConfig).toEqual({
+    eventName: 'user.signup',
+    where: [{ path: 'plan', operator: 'equals', value: 'pro' }],
+  });
   const configs = new Map(steps.map((step: { id: string; config: object }) => [step.id, step.config]));
   const all = (one: object) => ({ logic: 'AND', groups: [{ filters: [one] }] });
+  expect(configs.get(waits)).toEqual({
+    eventName: 'order.paid',
+    where: [{ path: 'order.country', operator: 'equals', value: 'DE' }],
+    countsFrom: 'entry',
+  });
   expect(configs.get(asked)).toEqual({
     mode: 'tree',
     condition: all({ field: 'trigger.total', operator: 'greaterThan', value: 50 }),

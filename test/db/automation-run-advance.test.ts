@@ -2,12 +2,16 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { cancelByOperator } from '../../src/automations/runs/actions.ts';
 import { advance } from '../../src/automations/runtime/advance.ts';
 import { decideSplit } from '../../src/automations/runtime/steps.ts';
+import { contactFacts } from '../../src/insight/explain/queries.ts';
+import { explainWorkflow } from '../../src/insight/explain/workflow.ts';
+import { recordingEvents } from '../../src/store/record-events.ts';
 import {
   type AutomationSpec,
   advanceDeps,
   anAutomation,
   anEvent,
   aTemplate,
+  enrolPending,
   letIn,
   runOf,
   runsOf,
@@ -383,40 +387,136 @@ describe('a wait for an event', () => {
     }
   });
 
-  test(`event and timeout at the same instant, ${races} times: exactly one way each, and never half`, async () => {
-    const contacts = await Promise.all(
-      Array.from({ length: races }, (_, n) => aContact(database.db, project.id, `racer-${n}@example.com`)),
+  const large = { path: 'total', operator: 'greaterThanOrEqual', value: 100 };
+  const waitingFor = (config: object): AutomationSpec => ({
+    ...spec,
+    steps: { ...spec.steps, wait: ['WAIT_FOR_EVENT', { eventName: 'order.paid', timeout: 3600, ...config }] },
+  });
+  const paid = (data: object) => anEvent(database.db, project.id, contact, 'order.paid', data);
+  const signals = () =>
+    database.db.count(`select from outbox where kind = 'signal' and workflow_id like '%' || $1 || '%'`, [contact]);
+
+  test('with tests of the data only an event that passes them ends it, whatever came before and after', async () => {
+    const { automation, runId } = await begin(
+      waitingFor({ where: [large, { path: 'order.country', operator: 'exists' }] }),
     );
-    const automation = await anAutomation(database.db, project.id, spec);
-    const runs = await letIn(database.db, automation, contacts);
-    await Promise.all(runs.map((run) => advance(deps, run.id, 0)));
-    await database.db.count(
-      `update automation_step_runs set execute_after = clock_timestamp() + interval '30 ms' where execute_after is not null`,
+    const { seq } = await advance(deps, runId, 0);
+    await paid({ total: 620 });
+    expect(await advance(deps, runId, seq)).toMatchObject({ next: 'wait', seq });
+    await paid({ total: 20, order: { country: 'NO' } });
+    const second = { total: 100, order: { country: 'NO' } };
+    await paid(second);
+    await paid({ total: 700, order: { country: 'SE' } });
+    // Each event that may be the one says so, for a signal may have been on its way when the next one came.
+    expect(await signals()).toBe(4);
+    await hurry(runId);
+    await advance(deps, runId, seq);
+    expect(await see(automation)).toMatchObject({ reason: 'paid', context: second });
+  });
+
+  test('events that do not pass leave the timeout its way, and one of a key with limits passes nothing for others', async () => {
+    const { automation, runId } = await begin(waitingFor({ where: [large] }));
+    const { seq } = await advance(deps, runId, 0);
+    await paid({ total: 99 });
+    const limited = { name: 'order.paid', data: { total: 500 }, limitedBy: project.id };
+    await database.db.count(recordingEvents({ events: [{ projectId: project.id, contactId: contact, ...limited }] }));
+    expect(await advance(deps, runId, seq)).toMatchObject({ next: 'wait' });
+    await hurry(runId);
+    await advance(deps, runId, seq);
+    expect((await see(automation)).reason).toBe('late');
+  });
+
+  test('that counts from the entry ends at once by an event since then, but for the one that started the run', async () => {
+    for (const [where, reason] of [
+      [null, 'paid'],
+      [[large], null],
+    ] as const) {
+      await paid({ total: 1_000 });
+      const automation = await anAutomation(database.db, project.id, {
+        ...waitingFor({ where, countsFrom: 'entry' }),
+        event: 'order.paid',
+      });
+      await paid({ total: 2_000 });
+      await enrolPending(database.db);
+      const { id: runId } = await see(automation);
+      await paid({ total: 30 });
+      await advance(deps, runId, 0);
+      expect((await see(automation)).reason).toBe(reason);
+      if (reason !== null) continue;
+      await paid({ total: 300 });
+      await advance(deps, runId, 2);
+      expect(await see(automation)).toMatchObject({ reason: 'paid', context: { total: 300 } });
+    }
+  });
+
+  test('a trigger with tests lets in whose event passes them, each of many events for itself', async () => {
+    const where = [{ path: 'plan', operator: 'equals', value: 'pro' }];
+    const automation = await anAutomation(database.db, project.id, { event: 'app.opened', where, steps: {} });
+    const plans = ['pro', 'free', 'pro', null, 'PRO'];
+    const contacts = await Promise.all(plans.map((_, n) => aContact(database.db, project.id, `plan-${n}@example.com`)));
+    const events = plans.map((plan, n) => ({
+      projectId: project.id,
+      contactId: contacts[n] ?? '',
+      name: 'app.opened',
+      data: { plan },
+    }));
+    await database.db.count(recordingEvents({ events }));
+    await enrolPending(database.db);
+    const runs = await database.db.rows<{ id: string }>(
+      'select contact_id as id from automation_runs where automation_id = $1',
+      [automation.id],
     );
-    await Promise.all(
-      runs.map(async (run, n) => {
-        await new Promise((resolve) => setTimeout(resolve, 20 + (n % 10) * 3));
-        await Promise.all([
-          advance(deps, run.id, 2),
-          anEvent(database.db, project.id, run.contactId, 'order.paid', { total: 7 }),
-        ]);
-      }),
+    expect(runs.map(({ id }) => contacts.indexOf(id)).sort()).toEqual([0, 2]);
+    expect(await database.db.count('select from automation_arrivals where automation_id = $1', [automation.id])).toBe(
+      0,
     );
-    for (const run of runs) await advance(deps, run.id, 2);
-    const ended = await database.db.rows<{ reason: string; outcome: string; context: unknown; ways: number }>(
-      `select r.exit_reason as reason, x.outcome, r.context,
+    const facts = await contactFacts(database.db, project.id, contacts[1] ?? '');
+    if (facts === null) throw new Error('The contact is gone');
+    const why = await explainWorkflow(database.db, project.id, facts, automation.id, new Date().toISOString());
+    expect(why).toMatchObject({ verdict: 'did_not', sentence: expect.stringContaining('does not match the trigger') });
+  });
+
+  test.each([
+    ['', () => spec],
+    [' with tests of the data', () => waitingFor({ where: [{ path: 'total', operator: 'equals', value: 7 }] })],
+  ])(
+    `event and timeout at the same instant%s, ${races} times: exactly one way each, and never half`,
+    async (_, raced) => {
+      const contacts = await Promise.all(
+        Array.from({ length: races }, (_, n) => aContact(database.db, project.id, `racer-${n}@example.com`)),
+      );
+      const automation = await anAutomation(database.db, project.id, raced());
+      const runs = await letIn(database.db, automation, contacts);
+      await Promise.all(runs.map((run) => advance(deps, run.id, 0)));
+      await database.db.count(
+        `update automation_step_runs set execute_after = clock_timestamp() + interval '30 ms' where execute_after is not null`,
+      );
+      await Promise.all(
+        runs.map(async (run, n) => {
+          await new Promise((resolve) => setTimeout(resolve, 20 + (n % 10) * 3));
+          await Promise.all([
+            advance(deps, run.id, 2),
+            anEvent(database.db, project.id, run.contactId, 'order.paid', { total: 7 }),
+            ...(raced() === spec ? [] : [anEvent(database.db, project.id, run.contactId, 'order.paid', { total: 6 })]),
+          ]);
+        }),
+      );
+      for (const run of runs) await advance(deps, run.id, 2);
+      const ended = await database.db.rows<{ reason: string; outcome: string; context: unknown; ways: number }>(
+        `select r.exit_reason as reason, x.outcome, r.context,
          (select count(*)::int from automation_step_runs y where y.run_id = r.id and y.step_type = 'EXIT') as ways
        from automation_runs r join automation_step_runs x on x.run_id = r.id and x.step_type = 'WAIT_FOR_EVENT'
        where r.automation_id = $1`,
-      [automation.id],
-    );
-    expect(ended).toHaveLength(races);
-    for (const { reason, outcome, context, ways } of ended) {
-      expect(ways).toBe(1);
-      expect(outcome).toBe(reason === 'paid' ? 'EVENT' : 'TIMEOUT');
-      expect(context).toEqual(reason === 'paid' ? { total: 7 } : null);
-    }
-  });
+        [automation.id],
+      );
+      expect(ended).toHaveLength(races);
+      for (const { reason, outcome, context, ways } of ended) {
+        expect(ways).toBe(1);
+        expect(outcome).toBe(reason === 'paid' ? 'EVENT' : 'TIMEOUT');
+        expect(context).toEqual(reason === 'paid' ? { total: 7 } : null);
+      }
+    },
+  );
 });
 
 describe('a mail', () => {

@@ -25,6 +25,8 @@ type StepSpec = [type: StepType, config?: object];
 export interface AutomationSpec {
   /** The event that starts it; `user.signup` when absent. */
   event?: string;
+  /** Tests of the data of that event. */
+  where?: object[];
   steps: Record<string, StepSpec>;
   /** From and to, by the names of the steps; the TRIGGER is `trigger`. In one chain, in the order of `steps`, when absent. */
   ways?: [from: string, to: string][];
@@ -43,7 +45,7 @@ export interface TestAutomation {
 /** Inserts an automation. */
 export async function anAutomation(sql: Database, projectId: string, spec: AutomationSpec): Promise<TestAutomation> {
   const id = newId();
-  const event = spec.event ?? 'user.signup';
+  const trigger = { eventName: spec.event ?? 'user.signup', ...(spec.where ? { where: spec.where } : {}) };
   await sql.count(
     `with made as (
        insert into automations (id, project_id, name, enabled, trigger_type, trigger_config, allow_reentry)
@@ -54,11 +56,11 @@ export async function anAutomation(sql: Database, projectId: string, spec: Autom
       projectId,
       spec.name ?? 'Onboarding',
       spec.enabled ?? true,
-      JSON.stringify({ eventName: event }),
+      JSON.stringify(trigger),
       spec.allowReentry ?? false,
     ],
   );
-  const all: [string, StepSpec][] = [['trigger', ['TRIGGER', { eventName: event }]], ...Object.entries(spec.steps)];
+  const all: [string, StepSpec][] = [['trigger', ['TRIGGER', trigger]], ...Object.entries(spec.steps)];
   const steps = Object.fromEntries(all.map(([name]) => [name, newId()]));
   for (const [name, [type, config = {}]] of all)
     await sql.count(

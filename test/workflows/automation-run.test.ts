@@ -593,7 +593,7 @@ describe('what is lost is put right', () => {
       if (state === 'gone') await execution(automation, contact).terminate('a lost store');
       const run = await runOf(database.db, automation.id);
       await database.db.count(
-        `update automation_step_runs set outcome = 'EVENT' where run_id = $1 and status = 'WAITING'`,
+        `update automation_step_runs set outcome = 'EVENT', resume_event_id = uuidv7() where run_id = $1 and status = 'WAITING'`,
         [run.id],
       );
       // Its time is an hour away, so that nothing else would ever see it before.

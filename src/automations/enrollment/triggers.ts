@@ -5,6 +5,7 @@ import { checkedDefinition, Segment } from '../../segments/definition.ts';
 import type { Database } from '../../store/sql.ts';
 import type { Automation } from '../entity.ts';
 import type { Issue } from '../graph/schema.ts';
+import { readStepConfig } from '../graph/step-configs.ts';
 import type { AutomationRow } from '../rows.ts';
 import { calendarsOf, readSchedule } from './schedule.ts';
 
@@ -20,7 +21,12 @@ export function triggerStep({ triggerType, triggerConfig }: Pick<AutomationRow, 
   config: Record<string, unknown>;
 } {
   const eventName = triggerType === 'EVENT' ? eventNameOf(triggerConfig) : null;
-  if (eventName !== null) return { name: cutText(`Trigger: ${eventName}`, 255), config: { eventName } };
+  const where = triggerConfig?.where ?? null;
+  if (eventName !== null)
+    return {
+      name: cutText(`Trigger: ${eventName}`, 255),
+      config: { eventName, ...(where === null ? {} : { where }) },
+    };
   return { name: `Trigger: ${triggerType.toLowerCase()}`, config: {} };
 }
 
@@ -32,10 +38,12 @@ export async function triggerIssues(
   { projectId, triggerType, triggerConfig }: Pick<AutomationRow, 'projectId' | 'triggerType' | 'triggerConfig'>,
 ): Promise<TriggerIssue[]> {
   if (triggerType === 'MANUAL') return [];
-  if (triggerType === 'EVENT')
-    return eventNameOf(triggerConfig) === null
-      ? [{ field: 'triggerConfig.eventName', message: 'is required for the trigger EVENT' }]
-      : [];
+  if (triggerType === 'EVENT') {
+    if (eventNameOf(triggerConfig) === null)
+      return [{ field: 'triggerConfig.eventName', message: 'is required for the trigger EVENT' }];
+    const { problems } = readStepConfig('TRIGGER', triggerStep({ triggerType, triggerConfig }).config);
+    return (problems ?? []).map(({ field, message }) => ({ field: `triggerConfig.${field}`, message }));
+  }
   const { schedule, problems } = readSchedule(triggerConfig);
   if (schedule === null)
     return problems.map(({ field, message }) => ({

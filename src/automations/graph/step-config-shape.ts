@@ -24,6 +24,10 @@ export const StepConfigShape = v.object({
     '`CONDITION`: branches in the order in which they are tried, 1 to 20. `SPLIT`: branches with the share of contacts that each gets, 1 to 10.',
     v.optional(MultiCondition.entries.branches),
   ),
+  where: field(
+    '`TRIGGER` and `WAIT_FOR_EVENT`: tests of the data of the event, 1 to 5, as in `event.<name>` filters of segments; an event that fails one does not count.',
+    stepConfigs.WAIT_FOR_EVENT.entries.where,
+  ),
   mode: field(
     '`CONDITION`: `binary`, the default, is one comparison with the branches `yes` and `no`; `multi` has one branch for each comparison or condition tree, and `default` if none matches; `tree` is a condition tree with the branches `yes` and `no`.',
     v.optional(v.picklist(['binary', 'multi', 'tree'])),

@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { ConditionShape } from '../../contacts/conditions.ts';
+import { ConditionShape, EventWhere } from '../../contacts/conditions.ts';
 import { parseCondition } from '../../lib/conditions/condition.ts';
 import { ConditionFault } from '../../lib/conditions/dates.ts';
 import { splitData } from '../../lib/contact-data.ts';
@@ -61,6 +61,10 @@ const TriggerConfig = v.object({
     'Name of the event that starts the workflow; null or absent for `MANUAL` and `SCHEDULE`.',
     v.nullish(eventName),
   ),
+  where: field(
+    'Tests of the data of the event, 1 to 5; an event that fails one starts nothing.',
+    v.nullish(EventWhere),
+  ),
 });
 
 const SendEmailConfig = v.object({
@@ -112,6 +116,14 @@ const WaitForEventConfig = v.object({
         coded<number>('too_big', (seconds) => seconds <= longestWaitMs / 1000, 'must be at most 31536000 seconds'),
       ),
     ),
+  ),
+  where: field(
+    'Tests of the data of the event, 1 to 5; an event that fails one does not end the wait.',
+    v.nullish(EventWhere),
+  ),
+  countsFrom: field(
+    '`step`, the default: only events after the wait has begun end it. `entry`: an event since the contact entered the workflow ends it at once.',
+    v.nullish(choice(['step', 'entry'])),
   ),
 });
 

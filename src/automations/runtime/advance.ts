@@ -2,7 +2,7 @@ import type { BillingSettings } from '../../billing/service.ts';
 import type { Database } from '../../store/sql.ts';
 import type { Directive } from './directive.ts';
 import { QuotaNeeded, type QuotaRequest, reserveMailQuota } from './quota.ts';
-import { lockContactOf, lockOpenStepRun, lockRun } from './run-queries.ts';
+import { awaitedEvent, type LockedRun, lockContactOf, lockOpenStepRun, lockRun, type StepRun } from './run-queries.ts';
 import { walk } from './walk.ts';
 
 /** The dependencies of advancing runs. */
@@ -62,7 +62,18 @@ async function move(
   }
   const open = run.seq === 0 ? null : await lockOpenStepRun(tx, run.id, run.seq);
   const mayAct = seq === null || seq === run.seq;
+  if (open !== null && mayAct && !run.project.disabled) await testAwaited(tx, run, open);
   const { directive, hasMail } = await walk({ tx, run, contact, quota }, open, mayAct);
   if (!quota.isUsedUp()) throw new QuotaLeft();
   return { directive, mailFor: hasMail ? run.projectId : null };
+}
+
+// Events that have to pass tests do not end a wait by themselves, and those since the entry may have come before it began.
+async function testAwaited(tx: Database, run: LockedRun, open: StepRun): Promise<void> {
+  const { id, stepType, outcome, eventName, input, resumeEventId } = open;
+  if (stepType !== 'WAIT_FOR_EVENT' || outcome !== null || eventName === null) return;
+  const since = input?.countsFrom === 'entry' ? 'entry' : { eventId: resumeEventId ?? '' };
+  if (since !== 'entry' && resumeEventId === null) return;
+  const met = await awaitedEvent(tx, run, { eventName, where: input?.where, since, wait: id });
+  Object.assign(open, { resumeEventId: met, outcome: met === null ? null : 'EVENT' });
 }

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { isTransient } from '@fernpost/renderer';
-import { conditionQuery } from '../../contacts/conditions.ts';
+import { conditionQuery, eventQuery } from '../../contacts/conditions.ts';
 import { filtersOf } from '../../lib/conditions/condition.ts';
 import { parseIsoDate } from '../../lib/conditions/dates.ts';
 import { type JsonObjectValue, type JsonValue, valueAtPath } from '../../lib/contact-data.ts';
@@ -113,6 +113,20 @@ export interface TreeScope {
   now: Date;
   /** Reads the data of the event that started the run; null for none. */
   trigger(): Promise<JsonObjectValue | null>;
+}
+
+/** Whether an event of a project passes the tests of a trigger or a wait, as far as these are of its data: of its name it is asked by others. */
+export async function eventPasses(
+  db: Database,
+  projectId: string,
+  { name, data }: { name: string; data: JsonObjectValue | null },
+  where: unknown,
+): Promise<boolean> {
+  if (!where) return true;
+  const row = await db.row<{ passes: boolean | null }>(sql`
+    select ${eventQuery(projectId, name, where, new Date())} as passes
+    from (select ${projectId}::uuid as project_id, ${name}::text as name, ${data}::jsonb as data) t`);
+  return row?.passes ?? false;
 }
 
 /** Decides a CONDITION. @throws StepFailure for an operator that does not exist, and for a tree that cannot be asked */

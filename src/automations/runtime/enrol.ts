@@ -1,3 +1,4 @@
+import { eventQuery } from '../../contacts/conditions.ts';
 import { eventData } from '../../contacts/events/queries.ts';
 import type { JsonObjectValue } from '../../lib/contact-data.ts';
 import type { Outbox } from '../../store/outbox/dispatcher.ts';
@@ -77,13 +78,12 @@ export function createEnroller(deps: EnrolDeps): () => Promise<number> {
 
   async function enrolSome(automation: Enrolling, limit: number, leaseMs: number): Promise<Enrolled> {
     const { count, outcomes, starts } = await db.transaction(async (tx) => {
-      const pending = await takePending(tx, automation.id, limit);
-      const requests = pending.map(({ contactId, eventId, data, limitedBy }) => ({
-        contactId,
-        context: data === null ? null : contextOf(data),
-        sourceEventId: eventId,
-        limitedBy,
-      }));
+      const pending = await takePending(tx, automation, limit);
+      const requests = pending.flatMap(({ contactId, eventId, data, limitedBy, matches }) =>
+        matches
+          ? { contactId, context: data === null ? null : contextOf(data), sourceEventId: eventId, limitedBy }
+          : [],
+      );
       const started = await startRuns(tx, automation.projectId, automation.id, requests, deps.startsPerHour);
       const taken = await enqueueTaken(tx, started.starts, leaseMs);
       return { count: pending.length, outcomes: started.outcomes, starts: taken };
@@ -105,6 +105,8 @@ interface Enrolled {
 interface Enrolling {
   id: string;
   projectId: string;
+  /** The config of its trigger. */
+  trigger: { eventName?: unknown; where?: unknown } | null;
 }
 
 // Jumps from automation to automation in the index, so that its cost grows with automations and not with pending enrollments.
@@ -116,7 +118,8 @@ function automationsWithPending(db: Database): Promise<Enrolling[]> {
       select (select n.automation_id from automation_arrivals n where n.automation_id > place.automation_id
         order by n.automation_id limit 1)
       from place where place.automation_id is not null)
-    select place.automation_id as id, a.project_id as "projectId"
+    select place.automation_id as id, a.project_id as "projectId",
+      (select s.config from automation_steps s where s.automation_id = a.id and s.type = 'TRIGGER') as trigger
     from place join automations a on a.id = place.automation_id order by 1`);
 }
 
@@ -125,18 +128,23 @@ interface Pending {
   eventId: string;
   data: JsonObjectValue | null;
   limitedBy: string | null;
+  /** Whether the event passes the tests of the trigger. */
+  matches: boolean;
 }
 
 // Ids of events are of version 7, so their order is that of time.
-function takePending(tx: Database, automationId: string, limit: number): Promise<Pending[]> {
+function takePending(tx: Database, { id, projectId, trigger }: Enrolling, limit: number): Promise<Pending[]> {
+  const { eventName, where } = trigger ?? {};
+  const passes =
+    typeof eventName === 'string' && where ? eventQuery(projectId, eventName, where, new Date()) : raw('true');
   return tx.rows<Pending>(sql`
     with taken as (
       delete from automation_arrivals where id = any (array(
-        select id from automation_arrivals where automation_id = ${automationId} order by event_id limit ${limit}
+        select id from automation_arrivals where automation_id = ${id} order by event_id limit ${limit}
         for update skip locked))
       returning contact_id, event_id, context)
-    select t.contact_id as "contactId", t.event_id as "eventId", coalesce(t.context, ${raw(eventData('e'))}) as data,
-      e.limited_by as "limitedBy"
-    from taken t left join events e on e.id = t.event_id
-    order by t.event_id`);
+    select p.contact_id as "contactId", p.event_id as "eventId", coalesce(p.context, ${raw(eventData('t'))}) as data,
+      t.limited_by as "limitedBy", (${passes}) is true as matches
+    from taken p left join events t on t.id = p.event_id
+    order by p.event_id`);
 }

@@ -36,7 +36,7 @@ export function wakesUnderWay(db: Database, most = mostWakes): UnderWay<Command>
           join automation_runs r
             on r.automation_id = w."automationId" and r.contact_id = w."contactId" and r.entry = w.entry
           join automation_step_runs s on s.run_id = r.id and s.seq = w.seq - 1
-        where s.status = 'WAITING' and s.outcome is not null`);
+        where s.status = 'WAITING' and s.resume_event_id is not null`);
       return rows.flatMap(({ ordinal }) => commands[ordinal] ?? []);
     },
   });
@@ -90,7 +90,7 @@ export const recoverableRuns: RecoverableKind = {
     ).map(stalledWork),
 };
 
-/** Runs whose awaited event has come. Their row is due only when the wait would have timed out, so time does not find them. */
+/** Runs whose awaited event has come, or one that may be it. Their row is due only when the wait would have timed out, so time does not find them. */
 export const recoverableWaits: RecoverableKind = {
   name: 'waits of automations',
   afterMs: stalledAfterMs,
@@ -100,7 +100,7 @@ export const recoverableWaits: RecoverableKind = {
         select ${facts}, coalesce(r.updated_at < ${query.changedAt}::timestamptz, false) as "isOlder",
           x.updated_at::text as at, x.id as place
         from automation_step_runs x join automation_runs r on r.id = x.run_id ${itsFacts}
-        where r.${isActive} and x.status = 'WAITING' and x.outcome is not null and ${isStalled(raw('x.updated_at'), query)}
+        where r.${isActive} and x.status = 'WAITING' and x.resume_event_id is not null and ${isStalled(raw('x.updated_at'), query)}
           and ${stalledPage(raw('x.updated_at'), raw('x.id'), query)}`)
     ).map(stalledWork),
 };

@@ -1,4 +1,5 @@
 import type { WaitOutcome } from '@fernpost/workflow-graph';
+import { eventQuery } from '../../contacts/conditions.ts';
 import { eventData } from '../../contacts/events/queries.ts';
 import type { JsonObjectValue } from '../../lib/contact-data.ts';
 import type { RunStatus, StepRunStatus } from '../../lib/enums.ts';
@@ -110,6 +111,45 @@ export function lockOpenStepRun(tx: Database, runId: string, nextSeq: number): P
     from automation_step_runs
     where run_id = ${runId} and seq = ${nextSeq - 1} and ${isOpenStep}
     for update`);
+}
+
+/** The events that a run asks for. */
+export interface Awaited {
+  eventName: string;
+  /** Tests of the event's data; null or absent for none. */
+  where?: unknown;
+  /** The run's entry, or an event: the first that counts, whatever came before it. */
+  since: 'entry' | { eventId: string };
+  /** The open wait that the event ends. One without an event waits on, and has tested all that came. */
+  wait: string | null;
+}
+
+/**
+ * Returns the ID of the first event of a run's contact that it asks for, null for none; what limits the run's mail limits which events
+ * it has. The event that started the run is none of those since the entry. The transactions of events may take an hour.
+ */
+export async function awaitedEvent(
+  tx: Database,
+  run: Pick<LockedRun, 'projectId' | 'contactId' | 'sourceEventId' | 'startedAt' | 'limitedBy' | 'now'>,
+  { eventName, where, since, wait }: Awaited,
+): Promise<string | null> {
+  const { projectId, contactId, sourceEventId, startedAt, limitedBy, now } = run;
+  const from = since === 'entry' ? { id: sourceEventId, slack: '0' } : { id: since.eventId, slack: '1 hour' };
+  const row = await tx.row<{ id: string | null }>(sql`
+    with met as materialized (
+      select t.id from events t
+      where t.contact_id = ${contactId} and ${eventQuery(projectId, eventName, where, new Date(now))}
+        and t.created_at >= coalesce((select e.created_at from events e where e.id = ${from.id}::uuid), ${startedAt}::timestamptz)
+          - ${from.slack}::interval
+        and t.id is distinct from ${sourceEventId}::uuid and (${since === 'entry'}::boolean or t.id >= ${from.id}::uuid)
+        and (t.limited_by is null or t.limited_by = any (${limitedBy}::uuid[]))
+      order by t.id limit 1),
+    tested as (
+      update automation_step_runs set resume_event_id = (select id from met), updated_at = now(),
+        outcome = case when exists (select from met) then 'EVENT' end
+      where id = ${wait}::uuid)
+    select (select id from met) as id`);
+  return row?.id ?? null;
 }
 
 /** Writes a run, its end as an event and in the counts too, and the step executions that were made or changed, in one statement. */

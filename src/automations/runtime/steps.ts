@@ -12,7 +12,7 @@ import { type ConditionConfig, decideCondition, type StepContact } from './condi
 import { StepFailure } from './directive.ts';
 import { limitOf, type MailRecipient, mailKind, sendStepMail, templateOf } from './mail-step.ts';
 import type { MailQuota } from './quota.ts';
-import { alreadySent, type LockedRun, resumingEvent, type StepRun } from './run-queries.ts';
+import { alreadySent, awaitedEvent, type LockedRun, resumingEvent, type StepRun } from './run-queries.ts';
 
 /** The transaction, run and contact that a step is entered with. `contact` is replaced when the step changes it. */
 export interface StepScene {
@@ -27,7 +27,7 @@ export type Entered =
   /** It is done: its output, and what that says about the path to take. */
   | { done: true; output: JsonObjectValue; result?: StepResult; contact?: StepContact; exit?: string }
   /** It is open: what it waits for. */
-  | { done: false; waits: Partial<Pick<StepRun, 'status' | 'scheduledFor' | 'executeAfter' | 'eventName'>> };
+  | { done: false; waits: Partial<StepRun> };
 
 /** A step's config as its type has it, and as the step execution keeps it. @throws StepFailure naming what is wrong */
 export function configOf<Type extends StepType>(type: Type, step: GraphStep): StepConfigs[Type] {
@@ -51,10 +51,14 @@ export async function enterStep(scene: StepScene, step: GraphStep, stepRunId: st
       return { done: false, waits: { status: 'SCHEDULED', scheduledFor: new Date(until).toISOString() } };
     }
     case 'WAIT_FOR_EVENT': {
-      const { eventName, timeout = null } = configOf('WAIT_FOR_EVENT', step);
-      const until = timeout === null ? null : Date.parse(scene.run.now) + Math.ceil(timeout * 1000);
+      const { tx, run } = scene;
+      const { eventName, timeout = null, where, countsFrom } = configOf('WAIT_FOR_EVENT', step);
+      const until = timeout === null ? null : Date.parse(run.now) + Math.ceil(timeout * 1000);
       const executeAfter = until === null ? null : new Date(until).toISOString();
-      return { done: false, waits: { status: 'WAITING', eventName, executeAfter } };
+      const waits = { status: 'WAITING', eventName, executeAfter } as const;
+      if (countsFrom !== 'entry') return { done: false, waits };
+      const resumeEventId = await awaitedEvent(tx, run, { eventName, where, since: 'entry', wait: null });
+      return { done: false, waits: { ...waits, resumeEventId, outcome: resumeEventId === null ? null : 'EVENT' } };
     }
     case 'CONDITION': {
       const { tx, run, contact } = scene;

@@ -80,6 +80,10 @@ class Walk {
       const outcome = await enterStep({ ...this.scene, run: { ...run, context: change.context } }, step, stepRun.id);
       if (!outcome.done) {
         Object.assign(stepRun, outcome.waits);
+        if (stepRun.outcome !== null) {
+          step = await this.leave(stepRun);
+          continue;
+        }
         const dueAt = stepRun.status === 'RUNNING' ? run.now : (stepRun.scheduledFor ?? stepRun.executeAfter);
         return this.pause(stepRun.status === 'RUNNING' ? 'RUNNING' : 'WAITING', dueAt, stepRun);
       }
@@ -94,7 +98,7 @@ class Walk {
 
   /** Ends the step that was waited for, and answers the one that follows. */
   async leave(stepRun: StepRun): Promise<GraphStep | null> {
-    this.written.push(stepRun);
+    if (!this.written.includes(stepRun)) this.written.push(stepRun);
     const { stepId, stepType, eventName, input, scheduledFor: resumeAt } = stepRun;
     if (stepType === 'WAIT_FOR_EVENT') {
       const outcome = stepRun.outcome ?? 'TIMEOUT';

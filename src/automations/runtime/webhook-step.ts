@@ -123,17 +123,14 @@ function findCall(db: Database, stepRunId: string): Promise<Called | null> {
       and r.${isActive}`);
 }
 
-async function record(
+function record(
   db: Database,
-  { id }: Called,
+  called: Called,
   output: object | null,
   error: string | null,
   input: object,
 ): Promise<void> {
-  await db.count(sql`
-    update automation_step_runs set output = ${output}, error = ${error}, input = coalesce(input, '{}') || ${input}::jsonb,
-      updated_at = now()
-    where id = ${id} and status = 'RUNNING' and output is null and error is null`);
+  return note(db, called, { output, error, input });
 }
 
 // Calls that were not written and calls that were are counted apart, each with its own pauses.
@@ -143,9 +140,27 @@ async function repeat(
   count: 'unwritten' | 'repeated',
   reason: string,
 ): Promise<StepCall> {
-  await db.count(sql`
-    update automation_step_runs set ${raw(`${count}_calls = ${count}_calls + 1`)}, updated_at = now() where id = ${called.id}`);
+  await note(db, called, { [count]: 1 });
   return { outcome: 'again', afterMs: pauseMs(called[count]), reason };
+}
+
+interface CallNote {
+  output?: object | null;
+  error?: string | null;
+  input?: object;
+  unwritten?: number;
+  repeated?: number;
+}
+
+async function note(
+  db: Database,
+  { id }: Called,
+  { output = null, error = null, input = {}, unwritten = 0, repeated = 0 }: CallNote,
+): Promise<void> {
+  await db.count(sql`
+    update automation_step_runs set output = ${output}, error = ${error}, input = coalesce(input, '{}') || ${input}::jsonb,
+      unwritten_calls = unwritten_calls + ${unwritten}, repeated_calls = repeated_calls + ${repeated}, updated_at = now()
+    where id = ${id} and status = 'RUNNING' and output is null and error is null`);
 }
 
 function pauseMs(before: number): number {

@@ -14,7 +14,7 @@ import { stepTypes } from '../graph/step-configs.ts';
 import { PutGraph } from '../publishing/schema.ts';
 import { plannedGraph } from '../publishing/service.ts';
 import { findAutomation, found } from '../queries.ts';
-import { contextOf, decideCondition, type StepFacts } from '../runtime/condition.ts';
+import { contextOf, decideCondition, eventPasses, type StepFacts } from '../runtime/condition.ts';
 import { StepFailure } from '../runtime/directive.ts';
 import { mailKind, templateOf } from '../runtime/mail-step.ts';
 import { configOf, recipientOf } from '../runtime/steps.ts';
@@ -30,7 +30,7 @@ export const TestRun = v.object({
   ),
   data: field('Data of the event that starts the workflow; null or absent for none.', v.nullish(JsonObject)),
   waits: field(
-    'Outcome of every wait for an event: `EVENT` if the event arrives at once, `TIMEOUT` if it never does.',
+    'Outcome of every wait for an event: `EVENT` if the event arrives at once and its data passes `where`, `TIMEOUT` if it never does.',
     v.optional(v.picklist(['EVENT', 'TIMEOUT'], 'must be one of EVENT, TIMEOUT'), 'EVENT'),
   ),
   waitData: field('Data of the awaited events, for `EVENT`; null or absent for none.', v.nullish(JsonObject)),
@@ -124,6 +124,7 @@ function rehearsalOf(
   return {
     condition: (config, facts, at) =>
       decideCondition(db, config, facts, { projectId: project.id, now: new Date(at), trigger: async () => trigger }),
+    passes: (event, where) => eventPasses(db, project.id, event, where),
     async email(step, { contact, context }) {
       const config = configOf('SEND_EMAIL', step);
       const template = await templateOf(db, project.id, step.templateId ?? config.templateId ?? null);

@@ -19,6 +19,8 @@ export interface Rehearsal {
   email(step: GraphStep, facts: StepFacts): Promise<JsonObjectValue>;
   /** Decides a CONDITION at an instant, in milliseconds. @throws StepFailure */
   condition(config: ConditionConfig, facts: StepFacts, at: number): Promise<ConditionOutput>;
+  /** Whether an event passes the tests of a trigger or a wait. */
+  passes(event: { name: string; data: JsonObjectValue | null }, where: unknown): Promise<boolean>;
   /** The request that a WEBHOOK would make. @throws StepFailure */
   request(step: GraphStep, facts: StepFacts): JsonObjectValue;
 }
@@ -38,7 +40,7 @@ export async function tryGraph(
   graph: Graph,
   start: StepFacts,
   now: Date,
-  { waits, waitData }: Pick<TestRun, 'waits' | 'waitData'>,
+  { data, waits, waitData }: Pick<TestRun, 'data' | 'waits' | 'waitData'>,
   rehearsal: Rehearsal,
 ): Promise<TestRunBody> {
   const steps: TestedStep[] = [];
@@ -56,7 +58,7 @@ export async function tryGraph(
     const { id: stepId, name, type } = step;
     const entered = { stepId, name, type, at: new Date(at).toISOString() };
     try {
-      const tried = await tryStep(step, facts, at, { waits, waitData }, rehearsal);
+      const tried = await tryStep(step, facts, at, { data, waits, waitData }, rehearsal);
       const { output, outcome = 'COMPLETED', exit } = tried;
       steps.push({ ...entered, outcome, output, error: null });
       if (outcome === 'WAITING') return ended('WAITING', 'The event never comes, and the wait has no timeout');
@@ -77,14 +79,12 @@ async function tryStep(
   step: GraphStep,
   facts: StepFacts,
   at: number,
-  waiting: Pick<TestRun, 'waits' | 'waitData'>,
+  given: Pick<TestRun, 'data' | 'waits' | 'waitData'>,
   rehearsal: Rehearsal,
 ): Promise<Tried> {
   switch (step.type) {
-    case 'TRIGGER': {
-      const { eventName } = step.config;
-      return { output: { eventName: typeof eventName === 'string' ? eventName : null }, endsAt: at };
-    }
+    case 'TRIGGER':
+      return tryTrigger(step, at, given, rehearsal);
     case 'SEND_EMAIL': {
       const output = await rehearsal.email(step, facts);
       return { output, endsAt: at, outcome: output.skipped === undefined ? 'COMPLETED' : 'SKIPPED' };
@@ -94,7 +94,7 @@ async function tryStep(
       return { output: { until: new Date(endsAt).toISOString() }, endsAt };
     }
     case 'WAIT_FOR_EVENT':
-      return tryWait(step, facts, at, waiting);
+      return tryWait(step, facts, at, given, rehearsal);
     case 'CONDITION': {
       const output = await rehearsal.condition(configOf('CONDITION', step) as ConditionConfig, facts, at);
       return { output: { ...output }, endsAt: at, result: { branch: output.branch } };
@@ -114,17 +114,36 @@ async function tryStep(
   }
 }
 
-function tryWait(
+// Without data it is a start by hand, which passes no tests.
+async function tryTrigger(
+  step: GraphStep,
+  at: number,
+  { data }: Pick<TestRun, 'data'>,
+  rehearsal: Rehearsal,
+): Promise<Tried> {
+  const { eventName, where } = step.config;
+  const name = typeof eventName === 'string' ? eventName : null;
+  const output = { eventName: name };
+  if (name === null || !data || (await rehearsal.passes({ name, data: data as JsonObjectValue }, where)))
+    return { output, endsAt: at };
+  return { output, endsAt: at, outcome: 'SKIPPED', exit: 'The data of the event does not match the trigger' };
+}
+
+async function tryWait(
   step: GraphStep,
   facts: StepFacts,
   at: number,
   { waits, waitData }: Pick<TestRun, 'waits' | 'waitData'>,
-): Tried {
-  const { eventName, timeout = null } = configOf('WAIT_FOR_EVENT', step);
-  const output = { eventName, waitOutcome: waits };
-  const result: StepResult = { waitOutcome: waits };
-  if (waits === 'EVENT') {
-    const data = waitData ? contextOf(waitData as JsonObjectValue) : null;
+  rehearsal: Rehearsal,
+): Promise<Tried> {
+  const { eventName, timeout = null, where } = configOf('WAIT_FOR_EVENT', step);
+  const given = waitData ? (waitData as JsonObjectValue) : null;
+  const comes = waits === 'EVENT' && (await rehearsal.passes({ name: eventName, data: given }, where));
+  const waitOutcome = comes ? 'EVENT' : 'TIMEOUT';
+  const output = { eventName, waitOutcome };
+  const result: StepResult = { waitOutcome };
+  if (comes) {
+    const data = given && contextOf(given);
     return { output, endsAt: at, result, facts: { ...facts, context: mergeContext(facts.context, data) } };
   }
   if (timeout === null) return { output, endsAt: at, outcome: 'WAITING' };

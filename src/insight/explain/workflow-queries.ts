@@ -1,4 +1,5 @@
 import { AutomationRun, AutomationSwitch, AutomationVersion } from '../../automations/entity.ts';
+import type { JsonObjectValue } from '../../lib/contact-data.ts';
 import type { RunStatus } from '../../lib/enums.ts';
 import { isoText } from '../../store/columns.ts';
 import { type Database, raw, sql } from '../../store/sql.ts';
@@ -11,7 +12,7 @@ export interface WorkflowFacts {
   name: string;
   enabled: boolean;
   triggerType: 'EVENT' | 'MANUAL' | 'SCHEDULE';
-  triggerConfig: { audienceCondition?: unknown; segmentId?: string | null } | null;
+  triggerConfig: { audienceCondition?: unknown; segmentId?: string | null; where?: unknown } | null;
   eventName: string | null;
   allowReentry: boolean;
   entries: number;
@@ -21,7 +22,7 @@ export interface WorkflowFacts {
   /** Whether the contact waits to be enrolled. */
   isPending: boolean;
   /** The last event of that name that the contact had up to the instant. */
-  event: { id: string; at: string } | null;
+  event: { id: string; at: string; data: JsonObjectValue | null } | null;
 }
 
 /** A workflow of the project with what it knew of a contact at an instant, or null. */
@@ -37,7 +38,7 @@ export function findWorkflow(
       a.event_name as "eventName", a.allow_reentry as "allowReentry", coalesce(n.last_entry, 0) as entries,
       ${iso('n.refused_at')} as "refusedAt", n.refused_reason as "refusedReason", n.refused_event_id as "refusedEventId",
       exists (select from automation_arrivals v where v.contact_id = ${contactId} and v.automation_id = a.id) as "isPending",
-      (select jsonb_build_object('id', e.id, 'at', ${iso('e.created_at')}) from events e
+      (select jsonb_build_object('id', e.id, 'at', ${iso('e.created_at')}, 'data', e.data) from events e
         where e.contact_id = ${contactId} and e.project_id = a.project_id and e.name = a.event_name
           and e.created_at <= ${at}::timestamptz
         order by e.created_at desc, e.id desc limit 1) as event

@@ -1,3 +1,4 @@
+import { eventPasses } from '../../automations/runtime/condition.ts';
 import { alreadySent } from '../../automations/runtime/run-queries.ts';
 import { activeStatuses } from '../../lib/enums.ts';
 import { notFound } from '../../lib/errors.ts';
@@ -55,7 +56,7 @@ export async function explainWorkflow(
       return finding('cannot_tell', [cut], cut.sentence);
     }
     decisions.push(missingEvent(names, eventName), enabledNow(contact, workflow));
-  } else if (event !== null) return refused(db, contact, workflow, event, decisions);
+  } else if (event !== null) return refused(db, projectId, contact, workflow, event, decisions);
   else decisions.push(...(await notStarted(db, projectId, contact, workflow)));
   const isStopped = decisions.some(({ outcome }) => outcome === 'stop');
   const sentence = isStopped ? undefined : 'The workflow has not been started for this contact.';
@@ -84,9 +85,10 @@ const refusals: Record<string, string> = {
 // An event that started nothing.
 async function refused(
   db: Database,
+  projectId: string,
   contact: ContactFacts,
   workflow: WorkflowFacts,
-  event: { id: string; at: string },
+  event: NonNullable<WorkflowFacts['event']>,
   decisions: Decision[],
 ): Promise<Finding> {
   const { id, enabled, isPending, refusedEventId, refusedReason, refusedAt } = workflow;
@@ -111,6 +113,13 @@ async function refused(
   if (!was) return finding('did_not', decisions, undefined, { fixes: enabled ? [] : [enableFix(workflow)] });
   if (reason !== null) {
     decisions.push(recorded('workflow.entry', 'stop', refusals[reason] ?? reason, { at: refusedAt, source }));
+    return finding('did_not', decisions);
+  }
+  const { eventName, triggerConfig } = workflow;
+  if (!(await eventPasses(db, projectId, { name: eventName ?? '', data: event.data }, triggerConfig?.where))) {
+    const words = 'The data of the event does not match the trigger of the workflow.';
+    const compared = { dataAsOf: event.at, expected: triggerConfig?.where, actual: event.data, source };
+    decisions.push(evaluated('workflow.trigger', 'stop', words, compared));
     return finding('did_not', decisions);
   }
   const active = await runFacts(db, id, contact.id, { eventId: null, at: event.at, isActive: true });

@@ -219,6 +219,11 @@ function valueFilter(
   return { key, path, test: dataTest(written.allow(operators), written) };
 }
 
+/** Reads the tests of an event's data that stand by themselves, as `where` of a filter does; none for null or absent. */
+export function parseWhere(where: unknown, fault: FilterFault): ValueFilter[] {
+  return whereOf({ where }, fault).where ?? [];
+}
+
 /** The tests of an event's data that a filter names. */
 function whereOf({ where }: Record<string, unknown>, fault: FilterFault): { where?: ValueFilter[] } {
   if (!isGiven(where)) return {};

@@ -91,6 +91,21 @@ test('waits that time out take their path, an hour later', async () => {
   expect(Date.parse(body.endsAt) - Date.parse(body.steps[0].at)).toBe(2 * 86_400_000 + 3_600_000);
 });
 
+test('an event whose data fails the tests of the trigger starts nothing, and one that fails those of a wait does not come', async () => {
+  const where = [{ path: 'total', operator: 'greaterThan', value: 100 }];
+  const triggerConfig = { eventName: 'order.placed', where };
+  const { id } = await hand.automation({ eventName: 'order.placed', triggerConfig });
+  await hand.step(id, 'WAIT_FOR_EVENT', { ...triggerConfig, timeout: 60 });
+  const walk = async (data: object | null, waitData: object | null) => {
+    const asked = { contactId: contacts.pro, data, waitData };
+    const { end, steps } = await hand.done('POST', `/workflows/${id}/test-run`, asked);
+    return [end, steps.length, steps.at(-1).output.waitOutcome];
+  };
+  expect(await walk({ total: 100 }, null)).toEqual(['EXITED', 1, undefined]);
+  expect(await walk({ total: 101 }, { total: 5 })).toEqual(['COMPLETED', 2, 'TIMEOUT']);
+  expect(await walk(null, { total: 500 })).toEqual(['COMPLETED', 2, 'EVENT']);
+});
+
 test('ends where a condition has no path for a contact', async () => {
   const { body } = await tried({ contactId: contacts.free });
   expect(body.end).toBe('COMPLETED');

@@ -281,6 +281,39 @@ describe('changing a workflow', () => {
     expect(issues.some(({ stepId }: { stepId: string }) => stepId === unreachable)).toBe(false);
   });
 
+  test('tests of the data of events are checked with the graph, and by the place of what is wrong', async () => {
+    const where = (...tests: unknown[]) => ({ eventName: 'order.paid', where: tests });
+    const good = { path: 'order.total', operator: 'greaterThan', value: 100 };
+    const { id } = await own.automation({ eventName: 'order.paid', triggerConfig: where(good) });
+    expect((await own.done('GET', `/workflows/${id}`)).steps[0].config).toEqual(where(good));
+    const wait = await own.step(id, 'WAIT_FOR_EVENT', {
+      ...where({ path: 'x', operator: 'like' }),
+      countsFrom: 'never',
+    });
+    await own.call('PATCH', `/workflows/${id}`, { triggerConfig: where(good, { path: '', operator: 'exists' }) });
+    const refused = await own.call('PATCH', `/workflows/${id}`, { enabled: true });
+    expect(refused.status).toBe(422);
+    expect(refused.body.error.errors).toMatchObject([
+      { field: 'triggerConfig.where.1.path', message: '"path" must be a non-empty string' },
+      { field: expect.stringMatching(/config.where.1.path$/) },
+      { field: `steps.${wait}.config.where.0.operator`, message: expect.stringContaining('"operator" must be one of') },
+      { field: `steps.${wait}.config.countsFrom` },
+    ]);
+    await own.call('PATCH', `/workflows/${id}/steps/${wait}`, { config: { ...where(good), countsFrom: 'entry' } });
+    expect((await own.call('PATCH', `/workflows/${id}`, { triggerConfig: where(good), enabled: true })).status).toBe(
+      200,
+    );
+    const six = await own.call('PATCH', `/workflows/${id}`, { triggerConfig: where(...Array(6).fill(good)) });
+    expect(six.body.error.errors).toMatchObject([
+      { field: 'triggerConfig.where', message: '"where" must be an array of 1 to 5 tests of the event\'s data' },
+    ]);
+    const plain = await own.automation({
+      eventName: 'order.paid',
+      triggerConfig: { eventName: 'order.paid', where: null },
+    });
+    expect((await own.done('GET', `/workflows/${plain.id}`)).steps[0].config).toEqual({ eventName: 'order.paid' });
+  });
+
   test('what was enabled can be edited into a bad state; enabling it again cannot', async () => {
     const { id } = await own.automation();
     await own.enable(id);

@@ -1491,7 +1491,7 @@ class CreateWorkflowRequest(TypedDict):
     triggerType: NotRequired[Literal["EVENT", "MANUAL", "SCHEDULE"]]
     """How contacts enter: `EVENT` at each event of a name, `MANUAL` by `POST /workflows/{id}/executions`, `SCHEDULE` at the times of a cron expression. Default: `"EVENT"`."""
     triggerConfig: NotRequired[Optional[Dict[str, Any]]]
-    """Configuration of the trigger, up to 256 KiB. `EVENT`: `eventName`. `SCHEDULE`: `schedule` (a cron expression of five fields), `timezone`, and `segmentId`, `audienceCondition` or both."""
+    """Configuration of the trigger, up to 256 KiB. `EVENT`: `eventName`, and `where` to test the data of the event. `SCHEDULE`: `schedule` (a cron expression of five fields), `timezone`, and `segmentId`, `audienceCondition` or both."""
     description: NotRequired[Optional[str]]
     """Description of the workflow, up to 2,000 characters; null or absent for none."""
     allowReentry: NotRequired[bool]
@@ -3713,7 +3713,7 @@ class WorkflowWithGraph(TypedDict):
     triggerType: Literal["EVENT", "MANUAL", "SCHEDULE"]
     """How contacts enter: `EVENT` at an event, `MANUAL` by a request, `SCHEDULE` at the times of a cron expression."""
     triggerConfig: Optional[Dict[str, Any]]
-    """Configuration of the trigger. `EVENT`: `eventName`. `SCHEDULE`: `schedule`, `timezone`, and `segmentId` or `audienceCondition`. Null if there is none."""
+    """Configuration of the trigger. `EVENT`: `eventName`, and `where` to test the data of the event. `SCHEDULE`: `schedule`, `timezone`, and `segmentId` or `audienceCondition`. Null if there is none."""
     allowReentry: bool
     """Whether a contact can enter again after leaving."""
     createdAt: str
@@ -4342,7 +4342,7 @@ class TestWorkflowRequest(TypedDict):
     data: NotRequired[Optional[Dict[str, Any]]]
     """Data of the event that starts the workflow; null or absent for none."""
     waits: NotRequired[Literal["EVENT", "TIMEOUT"]]
-    """Outcome of every wait for an event: `EVENT` if the event arrives at once, `TIMEOUT` if it never does. Default: `"EVENT"`."""
+    """Outcome of every wait for an event: `EVENT` if the event arrives at once and its data passes `where`, `TIMEOUT` if it never does. Default: `"EVENT"`."""
     waitData: NotRequired[Optional[Dict[str, Any]]]
     """Data of the awaited events, for `EVENT`; null or absent for none."""
     graph: NotRequired[TestWorkflowRequestGraph]
@@ -4978,7 +4978,7 @@ class Workflow(TypedDict):
     triggerType: Literal["EVENT", "MANUAL", "SCHEDULE"]
     """How contacts enter: `EVENT` at an event, `MANUAL` by a request, `SCHEDULE` at the times of a cron expression."""
     triggerConfig: Optional[Dict[str, Any]]
-    """Configuration of the trigger. `EVENT`: `eventName`. `SCHEDULE`: `schedule`, `timezone`, and `segmentId` or `audienceCondition`. Null if there is none."""
+    """Configuration of the trigger. `EVENT`: `eventName`, and `where` to test the data of the event. `SCHEDULE`: `schedule`, `timezone`, and `segmentId` or `audienceCondition`. Null if there is none."""
     allowReentry: bool
     """Whether a contact can enter again after leaving."""
     createdAt: str

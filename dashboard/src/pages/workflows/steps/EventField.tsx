@@ -3,10 +3,12 @@ import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { answer, api } from '../../../api/client.ts';
 import { useProjectId } from '../../../app/address.ts';
-import { SelectField, TextField } from '../../../ui/Field.tsx';
+import { usePart } from '../../../standby/use-part.ts';
+import { CheckField, SelectField, TextField } from '../../../ui/Field.tsx';
 import { eventText, segmentMove } from '../../../words/events.ts';
 import { counted } from '../../../words/numbers.ts';
 import { segmentChoices } from '../graph/segment-trigger.ts';
+import type { EventTest } from './settings.ts';
 
 interface Props {
   label: string;
@@ -38,6 +40,32 @@ export function EventField({ onChange, ...rest }: Props) {
           <option key={name} value={name} label={eventText(name)} />
         ))}
       </datalist>
+    </>
+  );
+}
+
+const loadRows = () => import('./WhereRows.tsx');
+
+/** Filters an event by its data; null for every event of the name. */
+export function EventDataField({
+  where,
+  problemOf,
+  onChange,
+}: {
+  where: EventTest[] | null;
+  problemOf: (field: string) => string | undefined;
+  onChange: (where: EventTest[] | null) => void;
+}) {
+  const rows = usePart(loadRows, where !== null);
+  return (
+    <>
+      <CheckField
+        label="Filter by event data"
+        hint="Only events whose data matches all filters count."
+        checked={where !== null}
+        onChange={({ target }) => onChange(target.checked ? [{ path: '', operator: 'equals', value: '' }] : null)}
+      />
+      {where && rows ? <rows.WhereRows where={where} problemOf={problemOf} onChange={onChange} /> : null}
     </>
   );
 }

@@ -8,7 +8,7 @@ import { toast } from '../../../ui/toasts.tsx';
 import type { Editing } from '../designer/editing.ts';
 import { type EventKind, eventOfKind, kindOf } from '../graph/segment-trigger.ts';
 import type { Workflow } from '../workflow.ts';
-import { EventField, SegmentEventField } from './EventField.tsx';
+import { EventDataField, EventField, SegmentEventField } from './EventField.tsx';
 import { ScheduleFields } from './ScheduleFields.tsx';
 import { type Settings, settingsOf, triggerBody } from './settings.ts';
 
@@ -119,7 +119,7 @@ function StartFields({
     }
     const next = value as EventKind;
     setChosen(next);
-    onChange({ triggerType: 'EVENT', eventName: eventOfKind(shown.eventName, next) });
+    onChange({ triggerType: 'EVENT', eventName: eventOfKind(shown.eventName, next), where: null });
   };
   const event = {
     value: shown.eventName,
@@ -141,7 +141,14 @@ function StartFields({
         <option value="MANUAL">Manual or API only</option>
       </SelectField>
       {isEvent && kind === 'event' ? (
-        <EventField label="Event" hint="Exactly as tracked. Case matters." required {...event} />
+        <>
+          <EventField label="Event" hint="Exactly as tracked. Case matters." required {...event} />
+          <EventDataField
+            where={shown.where}
+            problemOf={(field) => problemOf(`triggerConfig.${field}`)}
+            onChange={(where) => onChange({ where })}
+          />
+        </>
       ) : null}
       {isEvent && kind !== 'event' ? <SegmentEventField kind={kind} {...event} /> : null}
       {shown.triggerType === 'SCHEDULE' ? (

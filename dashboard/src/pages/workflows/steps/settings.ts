@@ -1,6 +1,18 @@
 import { inOrder, type Tree } from '../../../conditions/tree.ts';
 import type { Workflow } from '../workflow.ts';
 
+/** A test of an event's data, as the API has it. */
+export interface EventTest {
+  path: string;
+  operator: string;
+  value?: unknown;
+}
+
+/** The tests that a config has stored; null for none. */
+export function testsOf(where: unknown): EventTest[] | null {
+  return Array.isArray(where) && where.length > 0 ? (where as EventTest[]) : null;
+}
+
 /** The name of an automation, its trigger, and whether contacts may enter again. */
 export interface Settings {
   name: string;
@@ -8,6 +20,8 @@ export interface Settings {
   allowReentry: boolean;
   triggerType: Workflow['triggerType'];
   eventName: string;
+  /** Only events whose data passes these tests start it; null for all. */
+  where: EventTest[] | null;
   schedule: string;
   timezone: string;
   segmentId: string;
@@ -25,6 +39,7 @@ export function settingsOf(workflow: Workflow): Settings {
     allowReentry,
     triggerType,
     eventName: text('eventName'),
+    where: testsOf(triggerConfig?.where),
     schedule: text('schedule'),
     timezone: text('timezone') || 'UTC',
     segmentId: text('segmentId'),
@@ -38,8 +53,16 @@ function isTree(value: unknown): value is Tree {
 }
 
 /** The part of a change of the automation that says what starts it. */
-export function triggerBody({ triggerType, eventName, schedule, timezone, segmentId, audienceCondition }: Settings) {
-  if (triggerType === 'EVENT') return { triggerType, triggerConfig: { eventName } };
+export function triggerBody({
+  triggerType,
+  eventName,
+  where,
+  schedule,
+  timezone,
+  segmentId,
+  audienceCondition,
+}: Settings) {
+  if (triggerType === 'EVENT') return { triggerType, triggerConfig: { eventName, ...(where ? { where } : {}) } };
   if (triggerType === 'MANUAL') return { triggerType, triggerConfig: {} };
   const audience = { ...(segmentId ? { segmentId } : {}), ...(audienceCondition ? { audienceCondition } : {}) };
   return { triggerType, triggerConfig: { schedule, timezone, ...audience } };

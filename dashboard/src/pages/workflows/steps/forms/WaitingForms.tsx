@@ -1,6 +1,7 @@
 import { useState } from 'react';
 import { CheckField, SelectField, TextField } from '../../../../ui/Field.tsx';
-import { EventField } from '../EventField.tsx';
+import { EventDataField, EventField } from '../EventField.tsx';
+import { testsOf } from '../settings.ts';
 import { type Form, set, text } from './form.ts';
 
 export function DelayForm(form: Form) {
@@ -42,11 +43,24 @@ export function WaitForEventForm(form: Form) {
     <>
       <EventField
         label="Event"
-        hint="Only events after the wait starts count."
         value={text(config.eventName)}
         problem={form.problemOf('eventName')}
         onChange={(eventName) => set(form, { eventName })}
       />
+      <EventDataField
+        where={testsOf(config.where)}
+        problemOf={form.problemOf}
+        onChange={(where) => set(form, { where: where ?? undefined })}
+      />
+      <SelectField
+        label="Events that count"
+        value={text(config.countsFrom) || 'step'}
+        problem={form.problemOf('countsFrom')}
+        onChange={({ target }) => set(form, { countsFrom: target.value === 'entry' ? 'entry' : undefined })}
+      >
+        <option value="step">Those after the wait starts</option>
+        <option value="entry">Those since the contact entered the workflow</option>
+      </SelectField>
       <CheckField
         label="Set a timeout"
         hint="When it passes, the “timeout” path is taken."
