@@ -1,19 +1,20 @@
 import { conditionTags, escapeText, onDark, output, readableOn, repeatTags } from './liquid.ts';
 import { type Block, type Brand, type EmailDocument, fonts, type Inline } from './schema.ts';
 
-/** Pixels that a mail is wide where there is room. */
+/** Pixels that a mail is wide where there is room, and between its edge and its text. */
 const width = 600;
+const padding = 32;
 
 /**
  * The HTML of an email: tables for layout, styles inlined, so that clients without style sheets (Gmail for other accounts,
  * Outlook for Windows) show it alike. A style sheet only adds what the others can do: columns below one another on phones, and
- * dark colors. Liquid stays Liquid. `iconsUrl` is where the images of `icons/` are served; without it social links are words.
+ * dark colors; Outlook for Windows, which draws mail as Word does, gets what it needs in comments for it alone. Liquid stays Liquid. `iconsUrl` is where the images of `icons/` are served; without it social links are words.
  */
 export function compileEmail(document: EmailDocument, brand: Brand, iconsUrl?: string): string {
   const style = { ...stylesOf(brand), iconsUrl };
   const blocks = compileBlocks(document.content, style);
   return `<!doctype html>
-<html lang="en">
+<html lang="en" xmlns:o="urn:schemas-microsoft-com:office:office">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
@@ -21,6 +22,7 @@ export function compileEmail(document: EmailDocument, brand: Brand, iconsUrl?: s
 <meta name="supported-color-schemes" content="light dark">
 <meta name="format-detection" content="telephone=no, date=no, address=no, email=no">
 <title></title>
+${forWord(brand)}
 ${styleSheet(brand)}
 </head>
 <body class="ph-page" style="margin:0;padding:0;background-color:${brand.backgroundColor};-webkit-text-size-adjust:100%">
@@ -30,7 +32,7 @@ ${preheader(document.preheader)}${table(
 <!--[if mso]><table role="presentation" width="${width}" cellpadding="0" cellspacing="0" border="0"><tr><td><![endif]-->
 ${table(
   `class="ph-card" bgcolor="#ffffff"`,
-  `${logo(brand)}<tr><td class="ph-pad ph-text" align="left" style="padding:32px 32px 16px;${style.text}">
+  `${logo(brand)}<tr><td class="ph-pad ph-text" align="left" style="padding:${padding}px ${padding}px 16px;${style.text}">
 ${blocks}
 </td></tr>`,
   `max-width:${width}px;background-color:#ffffff;border-radius:8px`,
@@ -46,6 +48,8 @@ ${footer(brand, style)}<!--[if mso]></td></tr></table><![endif]-->
 
 interface Styles {
   brand: Brand;
+  /** Pixels that a block may be wide: Outlook for Windows makes a table as wide as the images in it. */
+  room: number;
   /** Of every text. */
   text: string;
   link: string;
@@ -56,6 +60,7 @@ function stylesOf(brand: Brand): Styles {
   const font = `font-family:${fonts[brand.font]}`;
   return {
     brand,
+    room: width - 2 * padding,
     text: `${font};font-size:16px;line-height:1.6;color:${brand.textColor}`,
     link: `color:${readsOnWhite(brand.primaryColor) ? brand.primaryColor : brand.textColor};text-decoration:underline`,
   };
@@ -63,6 +68,20 @@ function stylesOf(brand: Brand): Styles {
 
 function readsOnWhite(color: string): boolean {
   return readableOn(color) === '#ffffff';
+}
+
+/**
+ * What only Outlook for Windows reads: images in CSS pixels on dense screens, tables without gaps, the font of the brand where it would
+ * fall back to Times, and lists that are indented by a margin, for it ignores their padding.
+ */
+function forWord({ font }: Brand): string {
+  const known = font === 'System' ? fonts.Arial : fonts[font];
+  return `<!--[if mso]><xml><o:OfficeDocumentSettings><o:AllowPNG/><o:PixelsPerInch>96</o:PixelsPerInch></o:OfficeDocumentSettings></xml>
+<style>
+table, td { border-collapse: collapse; mso-table-lspace: 0pt; mso-table-rspace: 0pt; }
+td, p, li, a, h1, h2, h3 { font-family: ${known} !important; }
+ul, ol { margin-left: 24px !important; }
+</style><![endif]-->`;
 }
 
 function styleSheet({ primaryColor, backgroundColor }: Brand): string {
@@ -89,7 +108,7 @@ ${onPage}@media (max-width: 480px) {
 function preheader(text: string): string {
   if (text.trim() === '') return '';
   const hidden =
-    'display:none;max-height:0;max-width:0;overflow:hidden;opacity:0;font-size:1px;line-height:1px;color:transparent';
+    'display:none;mso-hide:all;max-height:0;max-width:0;overflow:hidden;opacity:0;font-size:1px;line-height:1px;color:transparent';
   return `<div style="${hidden}">${escapeText(text)}${'&#847;&zwnj;&nbsp;'.repeat(40)}</div>\n`;
 }
 
@@ -146,8 +165,8 @@ function compileBlock(block: Block, styles: Styles): string {
       const { src, alt, width: own, href, align, decorative } = block.attrs;
       const size =
         own === null
-          ? `width="${width}" style="display:block;width:100%`
-          : `width="${own}" style="display:inline-block;width:${own}px`;
+          ? `width="${styles.room}" style="display:block;width:100%`
+          : `width="${Math.min(own, styles.room)}" style="display:inline-block;width:${own}px`;
       const image = `<img src="${escapeText(src)}" alt="${decorative ? '' : escapeText(alt)}" ${size};max-width:100%;height:auto;border:0">`;
       return cell(href === '' ? image : `<a href="${escapeText(href)}">${image}</a>`, 'padding:0 0 16px', align);
     }
@@ -155,14 +174,14 @@ function compileBlock(block: Block, styles: Styles): string {
       const { label, href, align } = block.attrs;
       const { primaryColor, font } = brand;
       const link = `display:inline-block;padding:12px 24px;font-family:${fonts[font]};font-size:16px;line-height:1.25;font-weight:600;color:${readableOn(primaryColor)};text-decoration:none;border-radius:6px`;
-      const inner = `<table role="presentation" cellpadding="0" cellspacing="0" border="0" style="display:inline-table"><tr><td align="center" bgcolor="${primaryColor}" style="border-radius:6px;background-color:${primaryColor}"><a href="${escapeText(href)}" style="${link}">${escapeText(label)}</a></td></tr></table>`;
+      const inner = `<table role="presentation" cellpadding="0" cellspacing="0" border="0" style="display:inline-table"><tr><td align="center" bgcolor="${primaryColor}" style="border-radius:6px;background-color:${primaryColor};mso-padding-alt:12px 24px"><a href="${escapeText(href)}" style="${link};mso-padding-alt:0">${escapeText(label)}</a></td></tr></table>`;
       return cell(inner, 'padding:8px 0 24px', align);
     }
     case 'divider':
       return cell(
         table(
           '',
-          '<tr><td class="ph-line" style="border-top:1px solid #e4e4e7;font-size:1px;line-height:1px">&nbsp;</td></tr>',
+          '<tr><td class="ph-line" style="border-top:1px solid #e4e4e7;font-size:1px;line-height:1px;mso-line-height-rule:exactly">&nbsp;</td></tr>',
         ),
         'padding:8px 0 24px',
       );
@@ -170,7 +189,7 @@ function compileBlock(block: Block, styles: Styles): string {
       const { height } = block.attrs;
       return table(
         '',
-        `<tr><td height="${height}" style="height:${height}px;font-size:1px;line-height:${height}px">&nbsp;</td></tr>`,
+        `<tr><td height="${height}" style="height:${height}px;font-size:1px;line-height:${height}px;mso-line-height-rule:exactly">&nbsp;</td></tr>`,
       );
     }
     case 'social': {
@@ -223,9 +242,11 @@ function compileList(
 
 function compileColumns({ content, attrs }: Extract<Block, { type: 'columns' }>, styles: Styles): string {
   const share = Math.floor(100 / content.length);
+  const inPanel = attrs?.panel ? 40 : 0;
   const cells = content.map(({ content: blocks }, index) => {
     const [left, right] = [index === 0 ? 0 : 8, index === content.length - 1 ? 0 : 8];
-    return `<td${attrs?.stack === false ? '' : ' class="ph-column"'} width="${share}%" valign="top" align="left" style="width:${share}%;padding:0 ${right}px 0 ${left}px">${compileBlocks(blocks, styles)}</td>`;
+    const room = Math.floor(((styles.room - inPanel) * share) / 100) - left - right;
+    return `<td${attrs?.stack === false ? '' : ' class="ph-column"'} width="${share}%" valign="top" align="left" style="width:${share}%;padding:0 ${right}px 0 ${left}px">${compileBlocks(blocks, { ...styles, room })}</td>`;
   });
   const columns = table('', `<tr>${cells.join('\n')}</tr>`);
   if (!attrs?.panel) return columns;

@@ -32,6 +32,32 @@ describe.each(starters)('the starter layout $name', ({ document, subject }) => {
     expect(Buffer.byteLength(compiled)).toBeLessThan(20 * 1024);
   });
 
+  test('holds in Outlook for Windows, which draws as Word does', () => {
+    // Dense screens, gaps of tables, fonts and lists, in a comment that no other client reads.
+    expect(compiled).toMatch(
+      /<!--\[if mso\]><xml>[\s\S]*PixelsPerInch>96<[\s\S]*mso-table-lspace[\s\S]*<!\[endif\]-->/,
+    );
+    // It ignores max-width, so a table of fixed width is around the mail.
+    expect(compiled).toContain('<!--[if mso]><table role="presentation" width="600"');
+    expect(compiled.match(/<!--\[if mso\]>/g)?.length).toBe(compiled.match(/<!\[endif\]-->/g)?.length);
+    const inlined = compiled.replaceAll(/<style>[\s\S]*?<\/style>/g, '');
+    expect(inlined).not.toMatch(
+      /[;"](?:background(?:-image)?:[^;"]*url|object-fit|box-shadow|letter-spacing:-|margin:[^;"]*-\d|\w+:rgba?\()/,
+    );
+    // Colors of cells are attributes too, and a width that an image is to have is one.
+    for (const [cell] of compiled.matchAll(/<(?:td|table)\b[^>]*background-color:[^>]*>/g))
+      expect(cell).toContain('bgcolor="');
+    for (const [image] of compiled.matchAll(/<img\b[^>]*>/g)) {
+      expect(image).toMatch(/ (?:width|height)="\d+"/);
+      expect(Number(/ width="(\d+)"/.exec(image)?.[1] ?? 0)).toBeLessThanOrEqual(536);
+    }
+    // The padding of a link is ignored: that of its cell is for it alone.
+    for (const [button] of compiled.matchAll(/<td[^>]*><a [^>]*display:inline-block/g))
+      expect(button).toMatch(/^<td[^>]*mso-padding-alt:12px 24px/);
+    for (const [low] of compiled.matchAll(/<td\b[^>]*line-height:\d+px[^>]*>/g))
+      expect(low).toContain('mso-line-height-rule:exactly');
+  });
+
   test('skips no level of headings', () => {
     const levels = [...compiled.matchAll(/<h([1-6])\b/g)].map(([, level]) => Number(level));
     for (const [index, level] of levels.entries()) expect(level - (levels[index - 1] ?? 0)).toBeLessThanOrEqual(1);
