@@ -1,5 +1,6 @@
 import * as v from 'valibot';
 import { runStatuses, stepRunStatuses } from '../../lib/enums.ts';
+import { isUuid } from '../../lib/ids.ts';
 import { PageFigures } from '../../lib/pages.ts';
 import {
   choice,
@@ -195,7 +196,13 @@ export const RetryExecutions = v.object({
   ),
   from: field(
     'Where they resume: `failedStep`, which is the default, or the ID of a step.',
-    v.optional(v.union([v.literal('failedStep'), GivenUuid], 'must be "failedStep" or the ID of a step')),
+    v.optional(
+      v.pipe(
+        v.string('must be "failedStep" or the ID of a step'),
+        v.check((from) => from === 'failedStep' || isUuid(from), 'must be "failedStep" or the ID of a step'),
+        v.transform((from) => (from === 'failedStep' ? from : from.toLowerCase())),
+      ),
+    ),
   ),
   version: field(
     '`newest`: in the current version, if that has the step; the default. `own`: in the version that they failed in.',
@@ -213,7 +220,7 @@ export const RetryExecutions = v.object({
 export type RetryExecutions = Partial<v.InferOutput<typeof RetryExecutions>>;
 
 /** The outcome of a request to retry. */
-export const RetriedExecutions = v.object({
+export const RetriedExecutions = v.strictObject({
   retried: field('Number of executions that resume at the step that failed.', Integer),
   skipped: field(
     'Number of executions that do not: they did not fail, or their contact is in the workflow again.',

@@ -3850,7 +3850,7 @@ RetryWorkflowExecutionsRequest = TypedDict(
     {
         "executionIds": "NotRequired[List[str]]",
         "where": "NotRequired[RetryWorkflowExecutionsRequestWhere]",
-        "from": "NotRequired[Union[Literal['failedStep'], str]]",
+        "from": "NotRequired[str]",
         "version": "NotRequired[Literal['own', 'newest']]",
         "sendAgain": "NotRequired[bool]",
         "dryRun": "NotRequired[bool]",
