@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { parseAst } from 'rolldown/parseAst';
 import { describe, expect, test } from 'vitest';
+import { instantOf, timeZones, wallClock } from '../../../dashboard/src/pages/campaigns/rules/zones.ts';
 import { summary } from '../../../dashboard/src/pages/workflows/graph/graph.ts';
 import { eventText } from '../../../dashboard/src/words/events.ts';
 import { healthOf } from '../../../dashboard/src/words/health.ts';
@@ -8,7 +9,6 @@ import { counted, rate } from '../../../dashboard/src/words/numbers.ts';
 import { fieldSentence, firstOfEach, plainSentence, stepSentence } from '../../../dashboard/src/words/sentences.ts';
 import { subjectText } from '../../../dashboard/src/words/subjects.ts';
 import { momentText } from '../../../dashboard/src/words/times.ts';
-import { instantOf, timeZones, wallClock } from '../../../dashboard/src/words/zones.ts';
 
 // Instants of the zone that the tests run in, since the page counts days of the viewer's calendar.
 const now = new Date(2026, 10, 22, 18, 0).getTime();

@@ -1,7 +1,7 @@
 import { useMemo } from 'react';
 import { Field, TextField } from '../../../ui/Field.tsx';
 import { bothZones, momentText, zone } from '../../../words/times.ts';
-import { instantOf, timeZones, wallClock } from '../../../words/zones.ts';
+import { instantOf, timeZones, wallClock } from '../rules/zones.ts';
 
 /** When a campaign is sent, as typed: at `at` of the clock in `timeZone`, or now. */
 export interface When {
