@@ -97,9 +97,16 @@ test('a campaign that was sent shows its hours, the clicks on its email, and the
     await expect.poll(() => page.getByRole('row').count()).toBe(2);
     await page.getByRole('link', { name: 'Autumn count' }).click();
 
+    const step = (name: string) => page.locator('[data-slot=figure]', { has: page.getByText(name, { exact: true }) });
+    await step('Opened').getByText('60%, +15 points vs. median').waitFor();
+    await step('Clicked').getByText('4.2%, same as median').waitFor();
+    await expect
+      .poll(() => page.locator('[data-slot=card] > h2').allTextContents())
+      .toEqual(['Results', 'Over time', 'Clicks by link', 'Compared with earlier campaigns', 'Recipients', 'Audit']);
+
     await page.locator('.chart canvas').waitFor();
     await expect.poll(() => page.locator('.chart canvas').evaluate(edgeOfDrawing)).toBe('free');
-    await page.getByText('View as table').focus();
+    await page.getByText('View by hour as table').focus();
     await page.keyboard.press('Enter');
     const hours = page.getByRole('region', { name: 'Results by hour' });
     await hours.getByRole('cell', { name: '1,000' }).waitFor();
@@ -124,7 +131,7 @@ test.each([desktop, phone])('results are accessible at $width pixels, in light a
     await open(page, `campaigns/${ids[2]}`);
     await page.frameLocator('iframe[title="Clicks on the email"]').getByText('42 clicks').waitFor();
     await page.locator('.chart canvas').waitFor();
-    await page.getByText('View as table').click();
+    await page.getByText('View by hour as table').click();
     await page.waitForLoadState('networkidle');
     expect(await problemsInBothThemes(page)).toEqual([]);
     const wide = await page.evaluate<number>('document.documentElement.scrollWidth');

@@ -1,5 +1,11 @@
 import { expect, test } from 'vitest';
-import { comparableLink, usualRates, withoutGaps } from '../../../dashboard/src/pages/campaigns/rules/results.ts';
+import {
+  comparableLink,
+  differenceText,
+  runningTotals,
+  usualRates,
+  withoutGaps,
+} from '../../../dashboard/src/pages/campaigns/rules/results.ts';
 import { isMidnight, spanOf, ticksOf } from '../../../dashboard/src/words/time-axis.ts';
 
 const rates = (openRate: number) => ({ deliveryRate: 99, openRate, clickRate: 0, bounceRate: 1, unsubscribeRate: 0 });
@@ -14,6 +20,18 @@ test.each([
 
 test('no campaigns have no usual rate', () => {
   expect(usualRates([])).toBeNull();
+});
+
+test('a rate differs from the usual one by points of percent', () => {
+  expect([differenceText(60, 45), differenceText(4.21, 4.2), differenceText(3.4, 4.4)]).toEqual([
+    '+15 points vs. median',
+    'same as median',
+    '−1 point vs. median',
+  ]);
+});
+
+test('hours add up to what had happened by their end', () => {
+  expect(runningTotals([4, 0, 1])).toEqual([4, 4, 5]);
 });
 
 test('hours in which nothing happened are drawn as such', () => {

@@ -13,12 +13,13 @@ import { Audit } from './Audit.tsx';
 import { type Campaign, campaignState } from './campaign.ts';
 import { CanaryCard } from './canary/CanaryCard.tsx';
 import { Ledger } from './Ledger.tsx';
+import { usualRates } from './rules/results.ts';
 import { Comparison } from './run/Comparison.tsx';
 import { HoursChart } from './run/HoursChart.tsx';
 import { LinkMap } from './run/LinkMap.tsx';
 import { Progress, type Stats } from './run/Progress.tsx';
 import type { AskedOfRun, RunDialogsProps } from './run/RunDialogs.tsx';
-import { useResults } from './run/results.ts';
+import { type Results as CampaignResults, useResults } from './run/results.ts';
 
 /** A campaign that has left: its progress, its results over time, and what became of every recipient. */
 export function CampaignRun({ campaign, above }: { campaign: Campaign; above: ReactNode }) {
@@ -37,6 +38,8 @@ export function CampaignRun({ campaign, above }: { campaign: Campaign; above: Re
     refetchInterval: isSending ? 1_500 : 15_000,
     queryFn: async () => (await answer(api.GET('/campaigns/{id}/stats', { params: { path: { id } } }))).data,
   });
+  const results = useResults(id, isSending);
+  const usual = results.data && usualRates(results.data.earlier);
   const open = (campaignId: string) =>
     navigate({ to: '/app/$project/campaigns/$campaign', params: { project, campaign: campaignId } });
   const act = useMutation({
@@ -65,18 +68,18 @@ export function CampaignRun({ campaign, above }: { campaign: Campaign; above: Re
         <Shown query={stats}>
           {(result) => (
             <>
-              <Progress campaign={campaign} stats={result} isSending={isSending} />
-              <Results campaign={campaign} stats={result} isSending={isSending} />
+              <Progress campaign={campaign} stats={result} usual={usual} isSending={isSending} />
+              <Shown query={results}>{(found) => <Results campaign={campaign} stats={result} results={found} />}</Shown>
             </>
           )}
         </Shown>
-        <Audit campaign={id} recipients={campaign.totalRecipients} isSending={isSending} />
         <Ledger
           campaign={id}
           recipients={campaign.totalRecipients}
           isSending={isSending}
           hasVersions={campaign.contentVersion > 1}
         />
+        <Audit campaign={id} recipients={campaign.totalRecipients} isSending={isSending} />
       </div>
       <Dialogs
         asked={asked}
@@ -147,23 +150,26 @@ function Actions({
 }
 
 /** The results over time, by link, and beside earlier campaigns. */
-function Results({ campaign, stats, isSending }: { campaign: Campaign; stats: Stats; isSending: boolean }) {
-  const results = useResults(campaign.id, isSending);
+function Results({
+  campaign,
+  stats,
+  results: { hours, links, earlier },
+}: {
+  campaign: Campaign;
+  stats: Stats;
+  results: CampaignResults;
+}) {
   return (
-    <Shown query={results}>
-      {({ hours, links, earlier }) => (
-        <>
-          <Card title="Over time">
-            <HoursChart hours={hours} />
-          </Card>
-          <Card title="Clicks by link">
-            <LinkMap campaign={campaign} links={links} />
-          </Card>
-          <Card title="Compared with earlier campaigns">
-            <Comparison rates={stats} earlier={earlier} />
-          </Card>
-        </>
-      )}
-    </Shown>
+    <>
+      <Card title="Over time">
+        <HoursChart hours={hours} />
+      </Card>
+      <Card title="Clicks by link">
+        <LinkMap campaign={campaign} links={links} />
+      </Card>
+      <Card title="Compared with earlier campaigns">
+        <Comparison rates={stats} earlier={earlier} />
+      </Card>
+    </>
   );
 }

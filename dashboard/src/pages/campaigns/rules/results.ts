@@ -1,3 +1,5 @@
+import { counted } from '../../../words/numbers.ts';
+
 /** Rates of a campaign, in percent of what was sent. */
 export interface Rates {
   deliveryRate: number;
@@ -22,6 +24,22 @@ export function usualRates(campaigns: readonly Rates[]): Rates | null {
     bounceRate: middle('bounceRate'),
     unsubscribeRate: middle('unsubscribeRate'),
   };
+}
+
+/** How a rate differs from the usual one, in points of percent: `+3.2 points vs. median`. */
+export function differenceText(now: number, usual: number): string {
+  const points = Math.round((now - usual) * 10) / 10;
+  if (points === 0) return 'same as median';
+  return `${points > 0 ? '+' : '−'}${counted(Math.abs(points), 'point')} vs. median`;
+}
+
+/** Sums from the beginning on: what had happened by the end of each hour. */
+export function runningTotals(values: readonly number[]): number[] {
+  let total = 0;
+  return values.map((value) => {
+    total += value;
+    return total;
+  });
 }
 
 /** How many recipients clicked, by link. */

@@ -3,7 +3,7 @@ import { Empty, Loading } from '../../../ui/States.tsx';
 import { Table } from '../../../ui/Table.tsx';
 import { Timestamp } from '../../../ui/Timestamp.tsx';
 import { count } from '../../../words/numbers.ts';
-import { withoutGaps } from '../rules/results.ts';
+import { runningTotals, withoutGaps } from '../rules/results.ts';
 import type { Results } from './results.ts';
 
 const Chart = lazy(() => import('../../../ui/Chart.tsx').then(({ Chart: drawn }) => ({ default: drawn })));
@@ -17,13 +17,17 @@ const lines = [
 ] as const;
 const none = { sent: 0, delivered: 0, opened: 0, clicked: 0, bounced: 0 };
 
-/** Shows the results of a campaign by hour, as a chart and as a table. */
+/** Draws how the results of a campaign add up over time, and shows them by hour as a table. */
 export function HoursChart({ hours }: { hours: Results['hours'] }) {
   const drawn = useMemo(() => {
     const whole = withoutGaps(hours, none);
     return {
       instants: whole.map(({ hour }) => Date.parse(hour)),
-      series: lines.map(([key, label, color]) => ({ label, color, values: whole.map((each) => each[key]) })),
+      series: lines.map(([key, label, color]) => ({
+        label,
+        color,
+        values: runningTotals(whole.map((each) => each[key])),
+      })),
     };
   }, [hours]);
   if (hours.length === 0)
@@ -33,8 +37,9 @@ export function HoursChart({ hours }: { hours: Results['hours'] }) {
       <Suspense fallback={<Loading />}>
         <Chart {...drawn} unit="hour" />
       </Suspense>
+      <p className="text-sm text-muted">Totals since the first email was sent.</p>
       <details>
-        <summary>View as table</summary>
+        <summary>View by hour as table</summary>
         <div className="mt-2">
           <Table
             label="Results by hour"

@@ -5,22 +5,32 @@ import { Timestamp } from '../../../ui/Timestamp.tsx';
 import { count, counted, rate } from '../../../words/numbers.ts';
 import { subjectText } from '../../../words/subjects.ts';
 import type { Campaign } from '../campaign.ts';
+import { differenceText, type Rates } from '../rules/results.ts';
 
 /** Counts and rates of a campaign. */
 export type Stats = components['schemas']['GetCampaignStatsResult']['data'];
 
-/** How far a campaign is, and what became of it so far. */
-export function Progress({ campaign, stats, isSending }: { campaign: Campaign; stats: Stats; isSending: boolean }) {
+/** How far a campaign is, and what became of it so far; once it is sent, beside the usual rates of the campaigns before it. */
+export function Progress({
+  campaign,
+  stats,
+  usual,
+  isSending,
+}: {
+  campaign: Campaign;
+  stats: Stats;
+  /** Null where there are no campaigns before it, undefined until they are known. */
+  usual: Rates | null | undefined;
+  isSending: boolean;
+}) {
   const ended = stats.sentCount + stats.skippedCount + stats.failedCount;
+  const beside = (key: keyof Rates) =>
+    usual && !isSending ? `${rate(stats[key])}, ${differenceText(stats[key], usual[key])}` : rate(stats[key]);
   const figures = [
     ['Recipients', stats.totalRecipients],
-    ['Sent', stats.sentCount],
-    ['Delivered', stats.deliveredCount, stats.deliveryRate],
-    ['Opened', stats.openedCount, stats.openRate],
-    ['Clicked', stats.clickedCount, stats.clickRate],
-    ['Bounced', stats.bouncedCount, stats.bounceRate],
-    ['Complaints', stats.complainedCount, stats.complaintRate],
-    ['Unsubscribed', stats.unsubscribedCount, stats.unsubscribeRate],
+    ['Bounced', stats.bouncedCount, beside('bounceRate')],
+    ['Complaints', stats.complainedCount, rate(stats.complaintRate)],
+    ['Unsubscribed', stats.unsubscribedCount, beside('unsubscribeRate')],
   ] as const;
   return (
     <Card title={isSending ? 'Progress' : 'Results'}>
@@ -33,9 +43,17 @@ export function Progress({ campaign, stats, isSending }: { campaign: Campaign; s
             <progress max={Math.max(1, stats.totalRecipients)} value={ended} />
           </label>
         ) : null}
+        <Funnel
+          steps={[
+            ['Sent', stats.sentCount, stats.sentCount === 0 ? 0 : 100, ''],
+            ['Delivered', stats.deliveredCount, stats.deliveryRate, beside('deliveryRate')],
+            ['Opened', stats.openedCount, stats.openRate, beside('openRate')],
+            ['Clicked', stats.clickedCount, stats.clickRate, beside('clickRate')],
+          ]}
+        />
         <dl className="figures sm:grid-cols-4">
-          {figures.map(([name, value, part]) => (
-            <Figure key={name} name={name} value={count(value)} {...(part === undefined ? {} : { more: rate(part) })} />
+          {figures.map(([name, value, more]) => (
+            <Figure key={name} name={name} value={count(value)} {...(more === undefined ? {} : { more })} />
           ))}
         </dl>
         <dl className="facts">
@@ -67,5 +85,31 @@ export function Progress({ campaign, stats, isSending }: { campaign: Campaign; s
         </dl>
       </div>
     </Card>
+  );
+}
+
+/** Steps of the way from sent to clicked, each with a bar as long as its share of what was sent. */
+function Funnel({
+  steps,
+}: {
+  steps: readonly (readonly [name: string, value: number, share: number, more: string])[];
+}) {
+  return (
+    <dl className="flex flex-col gap-2">
+      {steps.map(([name, value, share, more]) => (
+        <div
+          key={name}
+          data-slot="figure"
+          className="grid grid-cols-[5.5rem_minmax(0,1fr)] items-center gap-x-3 @2xl:grid-cols-[5.5rem_5rem_minmax(0,1fr)_14rem]"
+        >
+          <dt className="text-sm text-muted">{name}</dt>
+          <dd className="text-xl font-semibold tracking-tight tabular-nums">{count(value)}</dd>
+          <dd aria-hidden className="h-4 rounded-sm bg-hover max-@2xl:col-span-2">
+            <span className="block h-full rounded-sm bg-accent-solid" style={{ width: `${Math.min(100, share)}%` }} />
+          </dd>
+          <dd className="text-sm text-muted tabular-nums max-@2xl:col-span-2 empty:hidden">{more}</dd>
+        </div>
+      ))}
+    </dl>
   );
 }
