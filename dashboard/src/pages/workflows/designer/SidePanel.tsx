@@ -39,14 +39,7 @@ function Palette({ publishes, onAdd }: { publishes: boolean; onAdd: (type: Addab
           </Button>
         ))}
       </div>
-      <p>
-        Drag a step onto the canvas, or use + on a path. Select a step to edit it. Drag from the lower edge of a step to
-        connect it.
-      </p>
-      <p>
-        Changes stay in this browser until you {publishes ? 'publish' : 'save'} them. Nothing changes for contacts
-        before that.
-      </p>
+      {keys ? <keys.EditingHints publishes={publishes} /> : null}
       <details onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
         <summary>Keyboard</summary>
         {keys ? <keys.KeyList /> : null}

@@ -8,11 +8,6 @@ export interface EventTest {
   value?: unknown;
 }
 
-/** The tests that a config has stored; null for none. */
-export function testsOf(where: unknown): EventTest[] | null {
-  return Array.isArray(where) && where.length > 0 ? (where as EventTest[]) : null;
-}
-
 /** The name of an automation, its trigger, and whether contacts may enter again. */
 export interface Settings {
   name: string;
@@ -39,7 +34,7 @@ export function settingsOf(workflow: Workflow): Settings {
     allowReentry,
     triggerType,
     eventName: text('eventName'),
-    where: testsOf(triggerConfig?.where),
+    where: (triggerConfig?.where as EventTest[] | undefined) ?? null,
     schedule: text('schedule'),
     timezone: text('timezone') || 'UTC',
     segmentId: text('segmentId'),

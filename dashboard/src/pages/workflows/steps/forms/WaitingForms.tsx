@@ -1,7 +1,7 @@
 import { useState } from 'react';
 import { CheckField, SelectField, TextField } from '../../../../ui/Field.tsx';
 import { EventDataField, EventField } from '../EventField.tsx';
-import { testsOf } from '../settings.ts';
+import type { EventTest } from '../settings.ts';
 import { type Form, set, text } from './form.ts';
 
 export function DelayForm(form: Form) {
@@ -48,7 +48,7 @@ export function WaitForEventForm(form: Form) {
         onChange={(eventName) => set(form, { eventName })}
       />
       <EventDataField
-        where={testsOf(config.where)}
+        where={(config.where as EventTest[] | undefined) ?? null}
         problemOf={form.problemOf}
         onChange={(where) => set(form, { where: where ?? undefined })}
       />
