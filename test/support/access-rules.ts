@@ -132,6 +132,7 @@ const exact: Record<string, Rule> = {
   'GET /projects': 'personOrKey',
   'GET /projects/:id': 'project',
   'GET /projects/:id/setup-state': 'project',
+  'GET /projects/:id/overview': 'project',
   'GET /projects/:id/security': 'project',
   'GET /projects/:id/audit-log': 'projectOfAdmins',
   'GET /projects/:id/audit-log/verify': 'projectOfAdmins',

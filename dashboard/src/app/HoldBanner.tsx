@@ -14,9 +14,9 @@ const providers: Readonly<Record<string, string>> = {
   sandbox: 'The mail sandbox',
 };
 
-/** Says on every page of a project that its mail waits for the provider, and when it is tried again. */
-export function HoldBanner({ project }: { project: string }) {
-  const { data } = useQuery({ ...runningIn(project), enabled: project !== '', refetchInterval: 15_000 });
+/** Says on every page of a project that its mail waits for the provider, and when it is tried again; `isAsked` where the page asks itself. */
+export function HoldBanner({ project, isAsked }: { project: string; isAsked: boolean }) {
+  const { data } = useQuery({ ...runningIn(project), enabled: project !== '' && !isAsked, refetchInterval: 15_000 });
   const hold = data?.hold;
   if (!hold) return null;
   const { provider, reason, until } = hold;

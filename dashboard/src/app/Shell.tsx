@@ -87,7 +87,7 @@ export function Shell() {
         tabIndex={-1}
         className="mx-auto w-full max-w-7xl min-w-0 px-4 py-5 outline-none md:px-8 md:py-6 has-data-full:flex has-data-full:max-w-none has-data-full:flex-col has-data-full:p-0 has-data-full:lg:h-dvh"
       >
-        <HoldBanner project={project} />
+        <HoldBanner project={project} isAsked={pathname === `/app/${project}`} />
         <Outlet />
       </main>
       <Suspense>

@@ -84,6 +84,7 @@ export const operationTable = {
   getProject: ['GET', '/projects/{id}'],
   getProjectAuditLog: ['GET', '/projects/{id}/audit-log'],
   getProjectAuditLogVerify: ['GET', '/projects/{id}/audit-log/verify'],
+  getProjectOverview: ['GET', '/projects/{id}/overview'],
   getProjectReputation: ['GET', '/projects/{id}/security'],
   getProjectSecurity: ['GET', '/users/@me/projects/{id}/security'],
   getProjectSetupState: ['GET', '/projects/{id}/setup-state'],

@@ -1,3 +1,6 @@
+import * as v from 'valibot';
+import { field, Integer } from '../../lib/validation/fields.ts';
+
 /** Mail of some time, and how much of it bounced or was complained about. Rates are percentages, unrounded. */
 export interface ReputationWindow {
   total: number;
@@ -17,7 +20,45 @@ export interface Reputation {
 }
 
 /** How bad a rate is, however little mail it is of. */
-export type Level = 'healthy' | 'warning' | 'critical';
+export const Level = v.picklist(['healthy', 'warning', 'critical']);
+export type Level = v.InferOutput<typeof Level>;
+
+const Rates = v.object({
+  total: field('Number of emails sent.', Integer),
+  bounces: field('Number of emails that bounced permanently.', Integer),
+  complaints: field('Number of emails that were reported as spam.', Integer),
+  bounceRate: field('Permanent bounces as a percentage of `total`; 0 when nothing was sent.', v.number()),
+  complaintRate: field('Spam complaints as a percentage of `total`; 0 when nothing was sent.', v.number()),
+});
+
+/** How a project's mail is received; rates are percentages (docs/contract/platform.md#2-4). */
+export const Security = v.object({
+  status: field(
+    'Rates of the project and what is wrong with them.',
+    v.object({
+      projectId: field('ID of the project.', v.string()),
+      isHealthy: field('Whether no rate or number has reached a critical limit.', v.boolean()),
+      shouldDisable: field('Whether a critical limit has been reached; the opposite of `isHealthy`.', v.boolean()),
+      twentyFourHour: field('Always 0. `GET /deliverability` returns emails by day.', Rates),
+      sevenDay: field('Emails of the last seven days.', Rates),
+      allTime: field('Emails since the project was created.', Rates),
+      isNewProject: field('Always `false`. `GET /deliverability` returns the limits of new projects.', v.boolean()),
+      violations: field('Critical limits that have been reached, as sentences.', v.array(v.string())),
+      warnings: field('Warning limits that have been reached, as sentences.', v.array(v.string())),
+    }),
+  ),
+  levels: field(
+    'Level of each rate: `healthy`, `warning` or `critical`.',
+    v.object({
+      bounce7Day: field('Level of the bounce rate of the last seven days.', Level),
+      bounceAllTime: field('Level of the bounce rate since the project was created.', Level),
+      complaint7Day: field('Level of the complaint rate of the last seven days.', Level),
+      complaintAllTime: field('Level of the complaint rate since the project was created.', Level),
+    }),
+  ),
+  isDisabled: field('Whether the project is disabled, so that it sends no emails.', v.boolean()),
+});
+export type Security = v.InferOutput<typeof Security>;
 
 /** A limit that is reached, and the rate that reached it. */
 export interface ReputationFinding {

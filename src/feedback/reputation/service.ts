@@ -10,7 +10,6 @@ import type { Outbox } from '../../store/outbox/dispatcher.ts';
 import type { OutboxTicket } from '../../store/outbox/queries.ts';
 import { recordingEvents } from '../../store/record-events.ts';
 import { type Database, raw, sql } from '../../store/sql.ts';
-import type { Security } from './routes.ts';
 import {
   judge,
   levelsOf,
@@ -18,6 +17,7 @@ import {
   type ReputationFinding,
   type ReputationJudgement,
   rateWindow,
+  type Security,
 } from './rules.ts';
 
 /**

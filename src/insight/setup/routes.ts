@@ -1,11 +1,22 @@
 import * as v from 'valibot';
+import { Campaign } from '../../campaigns/entity.ts';
 import { contactTotals } from '../../contacts/catalogue-queries.ts';
+import { Security } from '../../feedback/reputation/rules.ts';
+import { securityOf } from '../../feedback/reputation/service.ts';
+import type { App } from '../../http/context.ts';
 import { noSuchProject } from '../../http/errors.ts';
 import { route } from '../../http/route.ts';
 import type { Config } from '../../lib/config/config.ts';
-import { field, Instant, Integer } from '../../lib/validation/fields.ts';
+import { CampaignStatus } from '../../lib/enums.ts';
+import { dayMs } from '../../lib/time.ts';
+import { field, Instant, Integer, nameSchemas } from '../../lib/validation/fields.ts';
+import type { ProjectFacts } from '../../projects/directory.ts';
 import { isoText } from '../../store/columns.ts';
 import { type Database, raw, sql } from '../../store/sql.ts';
+import { listActivity } from '../activity/feed.ts';
+import { ActivityItem, ActivityStats, Running } from '../activity/schema.ts';
+import { activityStats, holdOf, runningNow, upcoming } from '../activity/stats.ts';
+import { TimeSeries, timeSeries } from '../analytics/service.ts';
 
 /** How far a project is set up (docs/contract/platform.md#2-3). */
 const SetupState = v.object({
@@ -65,8 +76,109 @@ async function setupState(db: Database, projectId: string, places: Places): Prom
   return row && { ...row, contactCount: contacts, links: linksOf(places) };
 }
 
-/** Routes of the set-up checklist. */
+const shownDays = 30;
+
+/** Everything that the overview of a project shows, so that the page asks once. */
+const Overview = v.object({
+  setup: field('How far the project is set up.', SetupState),
+  hasSent: field('Whether the project has ever sent or received an email.', v.boolean()),
+  running: field('What is being worked on, as `GET /activity/running` returns it.', Running),
+  totals: field(`Totals of the last ${shownDays} days.`, ActivityStats),
+  days: field(
+    `Mail by day of the last ${2 * shownDays} days, oldest first: those of \`totals\`, and as many before to compare them with.`,
+    TimeSeries,
+  ),
+  reputation: field('How the project’s emails are received.', Security),
+  campaigns: field(
+    'The three campaigns that were sent last, newest first.',
+    v.array(
+      v.object({
+        id: field('ID of the campaign.', v.string()),
+        name: field('Name of the campaign.', v.string()),
+        sentAt: field('When the campaign was sent.', v.nullable(Instant)),
+        sentCount: field('Number of emails that the mail provider accepted.', Integer),
+        openedCount: field('Number of emails that were opened at least once.', Integer),
+        clickedCount: field('Number of emails in which at least one link was clicked.', Integer),
+      }),
+    ),
+  ),
+  recent: field('The latest 30 activities, newest first.', v.array(ActivityItem)),
+  upcoming: field('The next eight scheduled campaigns and workflow emails, soonest first.', v.array(ActivityItem)),
+});
+type Overview = v.InferOutput<typeof Overview>;
+
+nameSchemas({ ProjectOverview: Overview });
+
+/** Reads the overview of a project, its parts beside one another; null when the project is gone. */
+async function overviewOf(app: App, db: Database, project: ProjectFacts): Promise<Overview | null> {
+  const { id } = project;
+  const now = app.clock();
+  const since = (days: number) => ({ startDate: dayBefore(now, days - 1) });
+  const [setup, running, hold, totals, days, reputation, campaigns, recent, next] = await Promise.all([
+    setupState(db, id, app.config),
+    runningNow(db, id),
+    holdOf(db, app.mailer.name, id),
+    activityStats(db, id, since(shownDays), now),
+    timeSeries(db, id, since(2 * shownDays), now),
+    securityOf(db, id, now),
+    lastCampaigns(db, id),
+    listActivity({ app, db }, project, { limit: '30' }),
+    upcoming(db, id, { limit: '8' }, now),
+  ]);
+  if (setup === null || reputation === null) return null;
+  const hasSent =
+    totals.totalEmailsSent > 0 ||
+    setup.lastCampaignSentAt !== null ||
+    (await activityStats(db, id, { startDate: '2020-01-01' }, now)).totalEmailsSent > 0;
+  const { data } = recent;
+  return {
+    setup,
+    hasSent,
+    running: { data: running, hold },
+    totals,
+    days,
+    reputation,
+    campaigns,
+    recent: data,
+    upcoming: next.activities,
+  };
+}
+
+/** The day (UTC) so many days before an instant. */
+function dayBefore(at: Date, days: number): string {
+  return new Date(at.getTime() - days * dayMs).toISOString().slice(0, 10);
+}
+
+async function lastCampaigns(db: Database, projectId: string): Promise<Overview['campaigns']> {
+  const sent = await db.em.find(
+    Campaign,
+    { projectId, status: CampaignStatus.SENT, archived: false },
+    {
+      fields: ['name', 'sentAt', 'sentCount', 'openedCount', 'clickedCount'],
+      orderBy: { sentAt: 'desc', id: 'desc' },
+      limit: 3,
+    },
+  );
+  return sent.map(({ id, name, sentAt, sentCount, openedCount, clickedCount }) => ({
+    ...{ id, name, sentCount, openedCount, clickedCount },
+    sentAt: sentAt?.toISOString() ?? null,
+  }));
+}
+
+/** Routes of the set-up checklist and of the overview. */
 export const setupRoutes = [
+  route.get('/projects/:id/overview', {
+    heavy: true,
+    access: 'project',
+    summary: 'Get the overview of a project',
+    returns: 'Everything that the overview page of the dashboard shows.',
+    reply: Overview,
+    async handle({ app, db, project }) {
+      const overview = await overviewOf(app, db, project);
+      if (overview === null) throw noSuchProject(project.id);
+      return overview;
+    },
+  }),
   route.get('/projects/:id/setup-state', {
     access: 'project',
     summary: 'Get the set-up state of a project',

@@ -105,6 +105,29 @@ async function aCampaign(
   return id;
 }
 
+test('GET /projects/{id}/overview has in one answer what its parts return one by one', async () => {
+  const project = await aProject(database);
+  const overview = () => get(project, `/projects/${project.id}/overview`);
+  expect(await overview()).toMatchObject({ hasSent: false, campaigns: [], totals: { totalEmailsSent: 0 } });
+  // Of half a year ago: in no figure of the page, but the project has sent.
+  await mailed(project, '2026-05-01T12:00:00.000Z');
+  expect(await overview()).toMatchObject({ hasSent: true, totals: { totalEmailsSent: 0 } });
+  await mailed(project, '2026-11-14T12:00:00.000Z', { opened_at: '2026-11-14T13:00:00Z' });
+  const found = await overview();
+  expect(found).toEqual({
+    setup: (await get(project, `/projects/${project.id}/setup-state`)).data,
+    hasSent: true,
+    running: await get(project, '/activity/running'),
+    totals: await get(project, '/activity/stats?startDate=2026-10-17'),
+    days: await get(project, '/analytics/timeseries?startDate=2026-09-17'),
+    reputation: (await get(project, `/projects/${project.id}/security`)).data,
+    campaigns: [],
+    recent: (await get(project, '/activity?limit=30')).data,
+    upcoming: (await get(project, '/activity/upcoming?limit=8')).activities,
+  });
+  expect([found.days.length, found.totals.totalEmailsSent, found.recent.length]).toEqual([60, 1, expect.any(Number)]);
+});
+
 describe('campaigns', () => {
   test('GET /analytics/top-campaigns lists sent ones of the window by opens, with rates in percent', async () => {
     const project = await aProject(database);

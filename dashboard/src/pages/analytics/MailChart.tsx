@@ -13,7 +13,7 @@ const lines = [
 ] as const;
 
 /** Mail of each day since an instant, as the service counts it. */
-export const mailSince = (project: string, startDate: string) =>
+const mailSince = (project: string, startDate: string) =>
   queryOptions({
     queryKey: ['timeseries', project, startDate],
     refetchInterval: 15_000,

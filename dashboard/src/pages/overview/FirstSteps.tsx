@@ -2,39 +2,20 @@ import { useQuery } from '@tanstack/react-query';
 import { Link, type LinkProps } from '@tanstack/react-router';
 import { CircleCheck, CircleDashed } from 'lucide-react';
 import { type ReactNode, useState } from 'react';
-import { answer, api } from '../../api/client.ts';
 import { Button } from '../../ui/Button.tsx';
 import { Card } from '../../ui/Page.tsx';
 import { domainsOf } from '../domains/domain.ts';
 import { type NewKey, SendFirst } from './first/SendFirst.tsx';
-import { mailTotals } from './mail.ts';
-import { setupOf } from './setup.ts';
+import type { Overview } from './overview.ts';
 
 /** The way to a first email, each step ticking itself off; gone once all are done, but never with a key that is still shown. */
-export function FirstSteps({ project }: { project: string }) {
+export function FirstSteps({ project, overview: { setup: state, hasSent } }: { project: string; overview: Overview }) {
   const [newKey, setNewKey] = useState<NewKey | null>(null);
-  const setup = useQuery({ ...setupOf(project), refetchInterval: 5_000 });
-  const recent = useQuery(mailTotals(project));
-  const state = setup.data?.data;
-  const hasSentRecently =
-    Boolean(recent.data?.totalEmailsSent) || (state !== undefined && state.lastCampaignSentAt !== null);
-  const stats = useQuery({
-    queryKey: ['activity-stats', project, 'ever'],
-    // Only what nobody has answered yet is asked for.
-    enabled: state !== undefined && recent.data !== undefined && !hasSentRecently,
-    refetchInterval: ({ state }) => (state.data?.totalEmailsSent ? false : 5_000),
-    queryFn: () => answer(api.GET('/activity/stats', { params: { query: { startDate: '2020-01-01T00:00:00.000Z' } } })),
-  });
-  const hasSent = hasSentRecently || Boolean(stats.data?.totalEmailsSent);
   const domains = useQuery({
     ...domainsOf(project),
-    enabled: state?.hasVerifiedDomain === true && (!hasSent || newKey !== null),
+    enabled: state.hasVerifiedDomain && (!hasSent || newKey !== null),
   });
-  if (!state) return null;
-  const isSetUp = state.hasVerifiedDomain && state.contactCount > 0;
-  // Until it is known whether a project that is set up has sent, nothing is asked of it.
-  if (isSetUp && !hasSent && !stats.data) return null;
-  const isDone = isSetUp && hasSent;
+  const isDone = state.hasVerifiedDomain && state.contactCount > 0 && hasSent;
   if (isDone && newKey === null) return null;
   const domain = domains.data?.find(({ verified, approved }) => verified && approved)?.domain;
   return (

@@ -1,18 +1,16 @@
-import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { Card } from '../../ui/Page.tsx';
 import { Timestamp } from '../../ui/Timestamp.tsx';
 import { count, counted, rate } from '../../words/numbers.ts';
-import { lastCampaigns } from './mail.ts';
+import type { Overview } from './overview.ts';
 
 /** The three campaigns that were sent last, each with its rates and the counts they come from; nothing while there is none. */
-export function LastCampaigns({ project }: { project: string }) {
-  const { data = [] } = useQuery(lastCampaigns(project));
-  if (data.length === 0) return null;
+export function LastCampaigns({ project, campaigns }: { project: string; campaigns: Overview['campaigns'] }) {
+  if (campaigns.length === 0) return null;
   return (
     <Card title="Latest campaigns">
       <ul className="stack" aria-label="Latest campaigns">
-        {data.map(({ id, name, sentAt, sentCount, openedCount, clickedCount }) => (
+        {campaigns.map(({ id, name, sentAt, sentCount, openedCount, clickedCount }) => (
           <li key={id} className="stack gap-1">
             <div className="flex flex-wrap items-baseline justify-between gap-x-3">
               <Link

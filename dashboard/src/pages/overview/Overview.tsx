@@ -1,10 +1,9 @@
-import { useQuery } from '@tanstack/react-query';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useMemo } from 'react';
-import { answer, api } from '../../api/client.ts';
 import { useProjectId } from '../../app/address.ts';
 import { Card, Page } from '../../ui/Page.tsx';
-import { type Asked, Loading, Shown } from '../../ui/States.tsx';
+import { Shown } from '../../ui/States.tsx';
 import type { ActivityItem } from '../../words/activity-groups.ts';
 import { comparedDays, type MailDay } from '../../words/ranges.ts';
 import { ActivityRow } from '../activity/ActivityRow.tsx';
@@ -14,69 +13,55 @@ import { FirstSteps } from './FirstSteps.tsx';
 import { Health } from './Health.tsx';
 import { LastCampaigns } from './LastCampaigns.tsx';
 import { Links } from './Links.tsx';
-import { lastCampaigns, mailByDay, mailTotals } from './mail.ts';
 import { Numbers } from './Numbers.tsx';
+import { overviewOf } from './overview.ts';
 import { Running } from './Running.tsx';
-import { setupOf } from './setup.ts';
 
 /** The numbers that matter, and what needs attention. */
 export function Overview() {
   const project = useProjectId();
-  const setup = useQuery(setupOf(project));
-  // Asked for together with the setup, not after it.
-  useQuery(mailTotals(project));
-  useQuery(lastCampaigns(project));
-  const mail = useQuery(mailByDay(project));
+  const query = useQuery(overviewOf(project, useQueryClient()));
   return (
-    <Page title="Overview" actions={<Links project={project} />}>
-      {setup.isPending ? (
-        // The first steps stand above everything else; whether they are needed is known with the setup.
-        <Loading />
-      ) : (
-        <div className="stack">
-          <FirstSteps project={project} />
-          <Running project={project} />
-          <Numbers project={project} />
-          <MailCard query={mail} />
-          <div className="stretch">
-            <Health project={project} />
-            <LastCampaigns project={project} />
+    <Page title="Overview" actions={<Links links={query.data?.setup.links} />}>
+      <Shown query={query}>
+        {(overview) => (
+          <div className="stack">
+            <FirstSteps project={project} overview={overview} />
+            <Running project={project} items={overview.running.data} />
+            <Numbers overview={overview} />
+            <MailCard days={overview.days} />
+            <div className="stretch">
+              <Health project={project} reputation={overview.reputation} />
+              <LastCampaigns project={project} campaigns={overview.campaigns} />
+            </div>
+            <div className="stretch">
+              <Recent project={project} items={overview.recent} />
+              <Upcoming items={overview.upcoming} />
+            </div>
           </div>
-          <div className="stretch">
-            <Recent project={project} />
-            <Upcoming project={project} />
-          </div>
-        </div>
-      )}
+        )}
+      </Shown>
     </Page>
   );
 }
 
-function MailCard({ query }: { query: Asked<MailDay[]> }) {
-  const days = useMemo(() => query.data && comparedDays(query.data).shown, [query.data]);
-  if (days?.every(({ emails }) => emails === 0)) return null;
+function MailCard({ days }: { days: readonly MailDay[] }) {
+  const { shown } = useMemo(() => comparedDays(days), [days]);
+  if (shown.every(({ emails }) => emails === 0)) return null;
   return (
     <Card title="Emails by day">
       <div className="min-h-74">
-        <Shown query={{ ...query, data: days }}>{(shown) => <MailDays days={shown} />}</Shown>
+        <MailDays days={shown} />
       </div>
     </Card>
   );
 }
 
-function Recent({ project }: { project: string }) {
-  const recent = useQuery({
-    queryKey: ['activity', project, 'recent'],
-    refetchInterval: 10_000,
-    // More than are shown: events that tell of a mail are left out.
-    queryFn: () => answer(api.GET('/activity', { params: { query: { limit: 30 } } })),
-  });
-  if (recent.data?.data.length === 0) return null;
+function Recent({ project, items }: { project: string; items: readonly ActivityItem[] }) {
+  if (items.length === 0) return null;
   return (
     <Card title="Recent activity">
-      <div className="min-h-80">
-        <Shown query={recent}>{({ data }) => <Rows items={latestOf(data)} />}</Shown>
-      </div>
+      <Rows items={latestOf(items)} />
       <p className="mt-3">
         <Link to="/app/$project/activity" params={{ project }} className="inline-block min-h-6">
           All activity
@@ -86,15 +71,11 @@ function Recent({ project }: { project: string }) {
   );
 }
 
-function Upcoming({ project }: { project: string }) {
-  const { data } = useQuery({
-    queryKey: ['activity', project, 'upcoming'],
-    queryFn: () => answer(api.GET('/activity/upcoming', { params: { query: { limit: 8 } } })),
-  });
-  if (!data?.activities.length) return null;
+function Upcoming({ items }: { items: readonly ActivityItem[] }) {
+  if (items.length === 0) return null;
   return (
     <Card title="Upcoming">
-      <Rows items={data.activities} />
+      <Rows items={items} />
     </Card>
   );
 }

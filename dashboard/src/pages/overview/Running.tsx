@@ -1,22 +1,19 @@
-import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import type { components } from '../../api/schema.d.ts';
-import { runningIn } from '../../app/HoldBanner.tsx';
 import { Badge } from '../../ui/Badge.tsx';
 import { Card } from '../../ui/Page.tsx';
 import { Timestamp } from '../../ui/Timestamp.tsx';
 import { rate } from '../../words/numbers.ts';
+import type { Overview } from './overview.ts';
 
-type Item = components['schemas']['ListRunningActivityResult']['data'][number];
+type Item = Overview['running']['data'][number];
 
 /** Shows the work under way, with its progress; nothing while there is none. */
-export function Running({ project }: { project: string }) {
-  const { data } = useQuery({ ...runningIn(project), refetchInterval: 5_000 });
-  if (!data?.data.length) return null;
+export function Running({ project, items }: { project: string; items: readonly Item[] }) {
+  if (items.length === 0) return null;
   return (
     <Card title="Running now">
       <ul className="stack" aria-label="Running now">
-        {data.data.map((item) => (
+        {items.map((item) => (
           <Row key={`${item.type} ${item.id}`} project={project} item={item} />
         ))}
       </ul>

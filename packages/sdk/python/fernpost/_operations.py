@@ -89,6 +89,7 @@ operations: Dict[str, Tuple[str, str, bool]] = {
     "getProject": ("GET", "/projects/{id}", False),
     "getProjectAuditLog": ("GET", "/projects/{id}/audit-log", False),
     "getProjectAuditLogVerify": ("GET", "/projects/{id}/audit-log/verify", False),
+    "getProjectOverview": ("GET", "/projects/{id}/overview", False),
     "getProjectReputation": ("GET", "/projects/{id}/security", False),
     "getProjectSecurity": ("GET", "/users/@me/projects/{id}/security", False),
     "getProjectSetupState": ("GET", "/projects/{id}/setup-state", False),

@@ -2366,6 +2366,24 @@ class GetImageUsageResultCampaignsItem(TypedDict):
     """Status of the campaign: `DRAFT`, `SCHEDULED`, `SENDING`, `SENT` or `CANCELLED`."""
 
 
+GetMailByDayResult: TypeAlias = "List[GetMailByDayResultValueItem]"
+
+
+class GetMailByDayResultValueItem(TypedDict):
+    date: str
+    """Midnight (UTC) at which the day begins."""
+    emails: int
+    """Number of emails created on this day."""
+    opens: int
+    """Number of these that were opened at least once."""
+    clicks: int
+    """Number of these in which at least one link was clicked."""
+    bounces: int
+    """Number of these that bounced permanently."""
+    delivered: int
+    """Number of these that were reported as delivered."""
+
+
 class GetProjectAuditLogResult(TypedDict):
     data: List[GetProjectAuditLogResultDataItem]
     """Entries of this page, newest first."""
@@ -3517,6 +3535,68 @@ class Project(TypedDict):
     """Time at which the project was created."""
     updatedAt: str
     """Time of the last change of the project."""
+
+
+class ProjectOverview(TypedDict):
+    setup: ProjectOverviewSetup
+    """How far the project is set up."""
+    hasSent: bool
+    """Whether the project has ever sent or received an email."""
+    running: ListRunningActivityResult
+    """What is being worked on, as `GET /activity/running` returns it."""
+    totals: GetActivityStatsResult
+    """Totals of the last 30 days."""
+    days: GetMailByDayResult
+    """Mail by day of the last 60 days, oldest first: those of `totals`, and as many before to compare them with."""
+    reputation: ProjectReputation
+    """How the project’s emails are received."""
+    campaigns: List[ProjectOverviewCampaignsItem]
+    """The three campaigns that were sent last, newest first."""
+    recent: List[Activity]
+    """The latest 30 activities, newest first."""
+    upcoming: List[Activity]
+    """The next eight scheduled campaigns and workflow emails, soonest first."""
+
+
+class ProjectOverviewSetup(TypedDict):
+    """How far the project is set up."""
+    hasSubscription: bool
+    """Whether the project has a paid subscription."""
+    hasVerifiedDomain: bool
+    """Whether the project has a verified and approved sender domain."""
+    contactCount: int
+    """Number of contacts in the project."""
+    lastCampaignSentAt: Optional[str]
+    """When the last campaign was sent; null if none was."""
+    hasEnabledWorkflow: bool
+    """Whether a workflow is enabled."""
+    publicKeyMode: Literal["contract", "hardened"]
+    """How the public key is limited. `hardened` is recommended as soon as browsers or apps use the key."""
+    links: ProjectOverviewSetupLinks
+    """Other pages of this deployment; null where they cannot be opened from elsewhere."""
+
+
+class ProjectOverviewSetupLinks(TypedDict):
+    """Other pages of this deployment; null where they cannot be opened from elsewhere."""
+    inbox: Optional[str]
+    """URL of the mail sandbox; null with any other mail provider."""
+    temporal: Optional[str]
+    """URL of the executions in Temporal’s Web UI; null where it cannot be opened from elsewhere."""
+
+
+class ProjectOverviewCampaignsItem(TypedDict):
+    id: str
+    """ID of the campaign."""
+    name: str
+    """Name of the campaign."""
+    sentAt: Optional[str]
+    """When the campaign was sent."""
+    sentCount: int
+    """Number of emails that the mail provider accepted."""
+    openedCount: int
+    """Number of emails that were opened at least once."""
+    clickedCount: int
+    """Number of emails in which at least one link was clicked."""
 
 
 class QueuedJob(TypedDict):

@@ -33,8 +33,7 @@ export function Confirmation({ project, newKey }: { project: string; newKey: New
   const hasArrived = email !== undefined;
   useEffect(() => {
     if (!hasArrived) return;
-    for (const kind of ['setup', 'activity-stats', 'activity'])
-      void queries.invalidateQueries({ queryKey: [kind, project] });
+    void queries.invalidateQueries({ queryKey: ['overview', project] });
   }, [hasArrived, project, queries]);
   return (
     <div role="status" data-slot="confirmation">

@@ -20,7 +20,7 @@ export function PublicKeyMode({ project }: { project: Project }) {
       answer(api.PATCH('/users/@me/projects/{id}', { params: { path: { id: project.id } }, body })),
     onSuccess: ({ publicKeyMode }) =>
       toast(publicKeyMode === 'hardened' ? 'The public key is hardened' : 'The public key shares the project’s limits'),
-    onSettled: () => Promise.all(['projects', 'setup'].map((key) => queries.invalidateQueries({ queryKey: [key] }))),
+    onSettled: () => Promise.all(['projects', 'overview'].map((key) => queries.invalidateQueries({ queryKey: [key] }))),
   });
   const isHardened = (change.isPending ? change.variables.publicKeyMode : undefined) ?? project.publicKeyMode;
   return (
