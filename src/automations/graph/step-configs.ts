@@ -202,26 +202,24 @@ const Branch: v.GenericSchema<Branch> = describedBy(
   BranchShape,
 );
 
-const differentIds = <One extends { id: string }>() =>
-  coded<One[]>(
-    'custom',
-    (branches) => new Set(branches.map(({ id }) => id)).size === branches.length,
-    'must have branches with different ids',
+/** A list of 1 to `most` branches with different ids. */
+const branchList = <One extends { id: string }>(one: v.GenericSchema<unknown, One>, most: number) =>
+  v.pipe(
+    v.array(one, 'must be a list of branches'),
+    v.minLength(1, 'must have at least one branch'),
+    v.maxLength(most, `must have at most ${most} branches`),
+    coded<One[]>(
+      'custom',
+      (branches) => new Set(branches.map(({ id }) => id)).size === branches.length,
+      'must have branches with different ids',
+    ),
   );
 
 /** The config of a CONDITION with a branch for each comparison. */
 export const MultiCondition = v.object({
   mode: field('`multi`: one branch for each comparison, and `default` if none matches.', v.literal('multi')),
   field: field('Field to compare, such as `data.plan`, up to 500 characters.', conditionField),
-  branches: field(
-    'Branches in the order in which they are tried, 1 to 20.',
-    v.pipe(
-      v.array(Branch, 'must be a list of branches'),
-      v.minLength(1, 'must have at least one branch'),
-      v.maxLength(20, 'must have at most 20 branches'),
-      differentIds<Branch>(),
-    ),
-  ),
+  branches: field('Branches in the order in which they are tried, 1 to 20.', branchList(Branch, 20)),
 });
 
 /** The config of a CONDITION all of whose branches have trees, so that it compares no field. */
@@ -255,10 +253,7 @@ const SplitConfig = v.pipe(
     branches: field(
       'Branches with the share of contacts that each gets, 1 to 10; 100 percent in total.',
       v.pipe(
-        v.array(SplitBranch, 'must be a list of branches'),
-        v.minLength(1, 'must have at least one branch'),
-        v.maxLength(10, 'must have at most 10 branches'),
-        differentIds<v.InferOutput<typeof SplitBranch>>(),
+        branchList(SplitBranch, 10),
         coded<v.InferOutput<typeof SplitBranch>[]>(
           'custom',
           (branches) => branches.reduce((sum, one) => sum + hundredths(one), 0) === 10_000,

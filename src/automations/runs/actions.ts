@@ -135,14 +135,15 @@ function passesSent({ where, from, version, sendAgain }: RetryExecutions): boole
 /** The condition on failed runs; with `isChecked` false also on those that their contact or their version keeps from resuming. */
 const retryable = (scope: Scope, isChecked = true) => {
   const { projectId, automationId, ids, limitedBy, where, from, steps } = scope;
+  const { stepId = null, since = null, before = null, errorContains = null } = where;
   return sql`
   r.project_id = ${projectId} and r.automation_id = ${automationId} and r.status = 'FAILED' and not (r.${isActive})
     and (${ids}::uuid[] is null or r.id = any(${ids}::uuid[]))
     and (${limitedBy}::uuid is null or r.limited_by @> array[${limitedBy}::uuid])
-    and (${where.stepId ?? null}::uuid is null or r.current_step_id = ${where.stepId ?? null}::uuid)
-    and (${where.since ?? null}::timestamptz is null or r.completed_at >= ${where.since ?? null}::timestamptz)
-    and (${where.before ?? null}::timestamptz is null or r.completed_at < ${where.before ?? null}::timestamptz)
-    and (${where.errorContains ?? null}::text is null or strpos(lower(r.exit_reason), lower(${where.errorContains ?? null}::text)) > 0)
+    and (${stepId}::uuid is null or r.current_step_id = ${stepId}::uuid)
+    and (${since}::timestamptz is null or r.completed_at >= ${since}::timestamptz)
+    and (${before}::timestamptz is null or r.completed_at < ${before}::timestamptz)
+    and (${errorContains}::text is null or strpos(lower(r.exit_reason), lower(${errorContains}::text)) > 0)
     and (not ${isChecked}::boolean or (
       not exists (
         select from automation_runs a

@@ -5,7 +5,7 @@ import { Card } from '../../../ui/Page.tsx';
 import { Note, Problem, Shown } from '../../../ui/States.tsx';
 import { Timestamp } from '../../../ui/Timestamp.tsx';
 import { count } from '../../../words/numbers.ts';
-import { type Checking, type DryRun, sampledAbove, sampleSize } from './dry-run.ts';
+import { type Checking, type DryRun, sampleOf, sampleSize } from './dry-run.ts';
 import { Findings } from './Findings.tsx';
 import { Samples } from './Samples.tsx';
 
@@ -22,11 +22,11 @@ export function Checks({
   disabled: boolean;
 }) {
   const [isAll, setAll] = useState(false);
-  const isLarge = recipients > sampledAbove;
+  const sample = sampleOf(recipients);
   return (
     <Card title="Checks">
       <div className="stack">
-        {isLarge ? (
+        {sample !== 'all' ? (
           <SelectField
             label="Messages to render"
             hint="Either way, every contact in the audience is checked."
@@ -43,7 +43,7 @@ export function Checks({
           <Button
             busy={start.isPending}
             disabled={disabled || latest.data === undefined || latest.data?.state === 'RUNNING'}
-            onClick={() => start.mutate(isLarge && !isAll ? sampleSize : 'all')}
+            onClick={() => start.mutate(isAll ? 'all' : sample)}
           >
             {latest.data === null ? 'Check messages' : 'Check again'}
           </Button>

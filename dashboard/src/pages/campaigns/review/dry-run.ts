@@ -8,8 +8,13 @@ import { useProjectId } from '../../../app/address.ts';
 export type DryRun = components['schemas']['GetCampaignDryRunResult']['data'];
 
 /** A smaller audience is rendered within seconds, of a larger one only a sample unless somebody asks for all. */
-export const sampledAbove = 10_000;
+const sampledAbove = 10_000;
 export const sampleSize = 1_000;
+
+/** How many messages a dry run renders unless somebody asks for all. */
+export function sampleOf(recipients: number): 'all' | number {
+  return recipients > sampledAbove ? sampleSize : 'all';
+}
 
 /** The latest dry run of a campaign, null before the first; it is read again until it ends. `start` begins another. */
 export function useDryRun(campaign: string) {
@@ -68,6 +73,6 @@ export function useFirstCheck(
   useEffect(() => {
     if (!isWanted || checked.current === revision) return;
     checked.current = revision;
-    mutate(recipients > sampledAbove ? sampleSize : 'all');
+    mutate(sampleOf(recipients));
   }, [isWanted, recipients, revision, mutate]);
 }

@@ -10,7 +10,7 @@ import { counted } from '../../../words/numbers.ts';
 import { operatorNames } from '../graph/graph.ts';
 import { segmentChoices } from '../graph/segment-trigger.ts';
 import type { EventTest } from './settings.ts';
-import { TypedValueField } from './values.tsx';
+import { needsValue, TypedValueField } from './values.tsx';
 
 interface Props {
   label: string;
@@ -47,7 +47,6 @@ export function EventField({ onChange, ...rest }: Props) {
 }
 
 const mostTests = 5;
-const needsValue = (operator: string) => operator !== 'exists' && operator !== 'notExists';
 
 /** The tests of an event's data, one below the other; all have to pass. */
 function WhereRows({

@@ -10,6 +10,9 @@ function kindOf(value: unknown): Kind {
 
 const first: Record<Kind, unknown> = { text: '', number: 0, boolean: true, nothing: null };
 
+/** Whether an operator compares with a value. */
+export const needsValue = (operator: unknown) => operator !== 'exists' && operator !== 'notExists';
+
 /** A value with its type: comparisons are exact, so that the text "1" is not the number 1. */
 export function TypedValueField({
   label,

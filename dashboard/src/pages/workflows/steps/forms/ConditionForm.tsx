@@ -8,7 +8,7 @@ import { inOrder, type Tree, treeOf } from '../../../../conditions/tree.ts';
 import { Button } from '../../../../ui/Button.tsx';
 import { SelectField, TextField } from '../../../../ui/Field.tsx';
 import { type Branch, branchesOf, operatorNames } from '../../graph/graph.ts';
-import { TypedValueField } from '../values.tsx';
+import { needsValue, TypedValueField } from '../values.tsx';
 import { type Form, set, text } from './form.ts';
 
 const treeTitle = 'Conditions, as in segments';
@@ -43,8 +43,6 @@ function OperatorField({
     </SelectField>
   );
 }
-
-const needsValue = (operator: unknown) => operator !== 'exists' && operator !== 'notExists';
 
 export function ConditionForm(form: Form) {
   const { config } = form.draft;
