@@ -6,7 +6,7 @@ import { describeFailure, isTemporalUnreachable } from '../lib/network.ts';
 import { pause } from '../lib/time.ts';
 import { MigrationError, migrateDatabase, returnToEarlierRelease } from '../store/migrate.ts';
 import { openStore } from '../store/orm.ts';
-import { DatabaseAddressError } from '../store/postgres/connection.ts';
+import { DatabaseAddressError, isLostConnection } from '../store/postgres/connection.ts';
 import { newerSchema, ReleaseRunsError } from '../store/readiness.ts';
 import { withOwnQueues } from './setup/outside.ts';
 import { temporalSettings } from './temporal/temporal-server.ts';
@@ -72,14 +72,14 @@ async function queuePrefixOf(config: Config): Promise<string> {
     await using store = await openStore(settings, []);
     return (await withOwnQueues(config, store.db)).TEMPORAL_TASK_QUEUE;
   };
-  return whenUp('Postgres', new URL(url).host, read, isPostgresUnreachable);
+  return whenUp('Postgres', new URL(url).host, read, isLostConnection);
 }
 
 async function migratePostgres(config: Config, force: boolean): Promise<void> {
   const { setting, url } = directDatabase(config);
   const say = (line: string) => console.log(`Postgres: ${line}`);
   const migrate = () => migrateDatabase(url, { setting, force, pace: { say } });
-  const { applied, functions, unknown } = await whenUp('Postgres', new URL(url).host, migrate, isPostgresUnreachable);
+  const { applied, functions, unknown } = await whenUp('Postgres', new URL(url).host, migrate, isLostConnection);
   for (const name of functions) console.log(`Postgres: function ${name} installed`);
   const [later] = unknown.slice(-1);
   if (later !== undefined && !config.READY_ON_NEWER_SCHEMA) throw new DatabaseAddressError(newerSchema(later));
@@ -112,13 +112,6 @@ async function whenUp<T>(
   }
 }
 
-// Class 08 is "connection exception", 57P03 "the database system is starting up" (PostgreSQL manual, appendix A).
-function isPostgresUnreachable(error: unknown): boolean {
-  const code = (error as { code?: unknown }).code;
-  if (typeof code !== 'string') return false;
-  return /^(08|57P03|ECONNREFUSED|ECONNRESET|ENOTFOUND|EAI_AGAIN|ETIMEDOUT|EHOSTUNREACH|ENOENT)/.test(code);
-}
-
 // Class 28 is "invalid authorization", 3D000 "no such database".
 function isPostgresRefusal(error: unknown): boolean {
   return /^(28|3D)/.test(String((error as { code?: unknown }).code));
@@ -130,7 +123,7 @@ function problem(config: Config, error: unknown): string[] {
   if (error instanceof TemporalSetupError) return [error.message];
   if (error instanceof MigrationError || error instanceof ReleaseRunsError || error instanceof DatabaseAddressError)
     return [`Postgres: ${error.message}`];
-  if (isPostgresUnreachable(error) || isPostgresRefusal(error))
+  if (isLostConnection(error) || isPostgresRefusal(error))
     return [`Postgres: ${(error as Error).message || (error as { code: string }).code} (DATABASE_URL)`];
   if (isTemporalUnreachable(error)) return [`Temporal: ${describeFailure(error, temporalSettings(config))}`];
   return [error instanceof Error ? (error.stack ?? error.message) : String(error)];

@@ -41,10 +41,14 @@ export function passingFailure(error: unknown): PassingFailure | null {
   // Messages of `pg` and `pg-pool`; these errors have no code.
   if (error.message.startsWith('timeout exceeded when trying to connect'))
     return busy('Every connection to the database is in use');
-  if (/^(Connection terminated|Query read timeout|Client (was|has) .* not queryable)/.test(error.message)) return away;
-  const { code } = error as Error & { code?: unknown };
+  if (
+    /^(timeout expired$|Connection terminated|Query read timeout|Client (was|has) .* not queryable)/.test(error.message)
+  )
+    return away;
+  const { code, syscall } = error as Error & { code?: unknown; syscall?: unknown };
   if (typeof code !== 'string') return null;
-  if (networkCodes.test(code)) return away;
+  // A socket's file is not there before Postgres is.
+  if (networkCodes.test(code) || (code === 'ENOENT' && syscall === 'connect')) return away;
   return isDatabaseError(error) ? (byState[code] ?? byState[code.slice(0, 2)] ?? null) : null;
 }
 
@@ -103,7 +107,8 @@ export class DatabaseAddressError extends Error {
   override name = 'DatabaseAddressError';
 }
 
-const connectWithinMs = 10_000;
+// A machine that starts everything at once takes its time for a new connection.
+const connectWithinMs = 30_000;
 
 /** Connects once and finds out what is in between. Rejects as `pg` does when nothing answers. */
 export function inspectRoute(url: string): Promise<ConnectionRoute> {
