@@ -256,7 +256,12 @@ describe('an execution', () => {
     const retry = (asked: Parameters<typeof retryExecutions>[3]) =>
       retryExecutions(database.db, project.id, automation.id, asked);
     const where = { stepId: tell, since: new Date(Date.now() - 3_600_000).toISOString(), errorContains: '500' };
+    await database.db.count('update automations set graph_dirty = true where id = $1', [automation.id]);
     const { body: preview } = await retry({ where, from, dryRun: true });
+    // A preview pins no graph that was edited.
+    expect(await database.db.rows('select graph_dirty from automations where id = $1', [automation.id])).toEqual([
+      { graph_dirty: true },
+    ]);
     expect(preview).toMatchObject({ dryRun: true, retried: 4, skipped: 0, more: false });
     expect('steps' in preview && preview.steps).toEqual([
       {

@@ -10,7 +10,7 @@ import type { Changed } from '../list-service.ts';
 import { stepsOfVersions } from '../migrating/queries.ts';
 import { findAutomation, found } from '../queries.ts';
 import { countingRuns, executionBody, isActive, keepSenders, type RunRow, runColumns } from '../rows.ts';
-import { ensureVersion, pinnedVersion } from '../versions.ts';
+import { draftGraph, ensureVersion, pinnedVersion } from '../versions.ts';
 import { cancelRuns, findRun } from './queries.ts';
 import type { ExecutionBody, RetriedExecutions, RetryExecutions, RetryPreview } from './schema.ts';
 
@@ -108,11 +108,13 @@ async function scopeOf(
   tx: Database,
   projectId: string,
   automationId: string,
-  { executionIds, where = {}, from = 'failedStep', version = 'newest' }: RetryExecutions,
+  { executionIds, where = {}, from = 'failedStep', version = 'newest', dryRun = false }: RetryExecutions,
 ): Promise<Scope> {
-  const versionId = version === 'own' ? null : await ensureVersion(tx, automationId);
-  const current = versionId === null ? null : await pinnedVersion(tx, versionId);
-  const steps = current?.graph.steps.map(({ id }) => id) ?? [];
+  // A dry run writes no version of the graph, and needs its steps only.
+  const versionId = version === 'own' || dryRun ? null : await ensureVersion(tx, automationId);
+  const pinned = versionId === null ? null : await pinnedVersion(tx, versionId);
+  const graph = version !== 'own' && dryRun ? await draftGraph(tx, automationId) : pinned?.graph;
+  const steps = graph?.steps.map(({ id }) => id) ?? [];
   const step = from === 'failedStep' ? null : from;
   if (step !== null && !steps.includes(step)) {
     const known = await stepsOfVersions(tx, automationId);
@@ -132,9 +134,8 @@ function passesSent({ where, from, version, sendAgain }: RetryExecutions): boole
   return where === undefined && from === undefined && version === undefined ? null : true;
 }
 
-/** The condition on failed runs; with `isChecked` false also on those that their contact or their version keeps from resuming. */
-const retryable = (scope: Scope, isChecked = true) => {
-  const { projectId, automationId, ids, limitedBy, where, from, steps } = scope;
+/** The condition on failed runs of a retry, of which some cannot resume. */
+const failedRuns = ({ projectId, automationId, ids, limitedBy, where }: Scope) => {
   const { stepId = null, since = null, before = null, errorContains = null } = where;
   return sql`
   r.project_id = ${projectId} and r.automation_id = ${automationId} and r.status = 'FAILED' and not (r.${isActive})
@@ -143,21 +144,22 @@ const retryable = (scope: Scope, isChecked = true) => {
     and (${stepId}::uuid is null or r.current_step_id = ${stepId}::uuid)
     and (${since}::timestamptz is null or r.completed_at >= ${since}::timestamptz)
     and (${before}::timestamptz is null or r.completed_at < ${before}::timestamptz)
-    and (${errorContains}::text is null or strpos(lower(r.exit_reason), lower(${errorContains}::text)) > 0)
-    and (not ${isChecked}::boolean or (
-      not exists (
-        select from automation_runs a
-        where a.automation_id = r.automation_id and a.contact_id = r.contact_id and a.${isActive})
-      and (${from}::uuid is null or ${from}::uuid = any(${steps}::uuid[]) or exists (
-        select from automation_versions v
-        where v.id = r.version_id and v.graph -> 'steps' @> jsonb_build_array(jsonb_build_object('id', ${from}::uuid))))))`;
+    and (${errorContains}::text is null or strpos(lower(r.exit_reason), lower(${errorContains}::text)) > 0)`;
 };
+
+/** The condition on those that neither their contact nor their version keeps from resuming. */
+const canResume = ({ from, steps }: Scope) => sql`
+  (not exists (
+    select from automation_runs a where a.automation_id = r.automation_id and a.contact_id = r.contact_id and a.${isActive})
+  and (${from}::uuid is null or ${from}::uuid = any(${steps}::uuid[]) or exists (
+    select from automation_versions v
+    where v.id = r.version_id and v.graph -> 'steps' @> jsonb_build_array(jsonb_build_object('id', ${from}::uuid)))))`;
 
 interface FailedRuns {
   readAt: string;
   stepId: string | null;
   isTotal: boolean;
-  runs: number;
+  failed: number;
   contacts: number;
   since: string;
   error: string | null;
@@ -166,32 +168,33 @@ interface FailedRuns {
 /** Counts what a retry would do, by the step that failed. */
 async function previewOf(tx: Database, scope: Scope): Promise<RetryPreview> {
   // One row has no step: all of them together, since a contact may have failed at several.
-  const counts = (isChecked: boolean) =>
-    tx.rows<FailedRuns>(sql`
-      select ${raw(isoText('now()'))} as "readAt", r.current_step_id as "stepId", grouping(r.current_step_id) = 1 as "isTotal", count(*)::int as runs,
-        count(distinct r.contact_id)::int as contacts, ${raw(isoText('min(r.completed_at)'))} as since,
-        (array_agg(r.exit_reason order by r.completed_at desc))[1] as error
-      from automation_runs r where ${retryable(scope, isChecked)} group by rollup (r.current_step_id)`);
-  const [all, able] = [await counts(false), await counts(true)];
-  const failed = all.find(({ isTotal }) => isTotal);
-  const total = able.find(({ isTotal }) => isTotal);
-  if (failed === undefined || total === undefined) throw new Error('Postgres did not answer');
-  const { contacts: retried, readAt } = total;
+  const counts = await tx.rows<FailedRuns>(sql`
+    select ${raw(isoText('now()'))} as "readAt", f.current_step_id as "stepId", grouping(f.current_step_id) = 1 as "isTotal", count(*)::int as failed,
+      count(distinct f.contact_id) filter (where f.resumes)::int as contacts,
+      ${raw(isoText('min(f.completed_at) filter (where f.resumes)'))} as since,
+      (array_agg(f.exit_reason order by f.completed_at desc) filter (where f.resumes))[1] as error
+    from (
+      select r.current_step_id, r.contact_id, r.completed_at, r.exit_reason, ${canResume(scope)} as resumes
+      from automation_runs r where ${failedRuns(scope)}) f
+    group by rollup (f.current_step_id)`);
+  const total = counts.find(({ isTotal }) => isTotal);
+  if (total === undefined) throw new Error('Postgres did not answer');
+  const { contacts: retried, failed, readAt } = total;
   const nameOf = new Map((await stepsOfVersions(tx, scope.automationId)).map(({ id, name }) => [id, name]));
-  const steps = able
-    .filter(({ isTotal }) => !isTotal)
+  const steps = counts
+    .filter(({ isTotal, contacts }) => !isTotal && contacts > 0)
     .sort((one, other) => other.contacts - one.contacts)
     .map(({ stepId, contacts, since, error }) => ({
       ...{ stepId, stepName: nameOf.get(stepId ?? '') ?? null },
       ...{ executions: contacts, failedSince: since, lastError: error },
     }));
-  return { dryRun: true, retried, skipped: failed.runs - retried, more: false, readAt, steps };
+  return { dryRun: true, retried, skipped: failed - retried, more: false, readAt, steps };
 }
 
 /** Locks the contacts of runs that can be retried, and their entries, as a start does, so that none of them enters meanwhile. */
 async function lockRetryable(tx: Database, scope: Scope): Promise<string[]> {
   const latest = await tx.rows<{ id: string }>(sql`
-    select contact_id as id from automation_runs r where ${retryable(scope)}
+    select contact_id as id from automation_runs r where ${failedRuns(scope)} and ${canResume(scope)}
     group by contact_id order by max(started_at) desc limit ${mostRetries + 1}`);
   const ids = latest.map(({ id }) => id);
   await lockContacts(tx, scope.projectId, ids);
@@ -212,7 +215,7 @@ async function restartRuns(
   return tx.rows<Restarted>(sql`
     with latest as (
       select distinct on (r.contact_id) r.id from automation_runs r
-      where ${retryable(scope)} and r.contact_id = any(${contacts}::uuid[]) order by r.contact_id, r.entry desc),
+      where ${failedRuns(scope)} and ${canResume(scope)} and r.contact_id = any(${contacts}::uuid[]) order by r.contact_id, r.entry desc),
     locked as materialized (
       select r.id, r.project_id, r.completed_at, coalesce(${from}::uuid, r.current_step_id) as step_id
       from automation_runs r join latest using (id) order by r.id for update of r),

@@ -107,7 +107,7 @@ type ShownDialog = 'start' | 'cancel' | 'retry' | Failure | null;
 /** Where executions failed, each with its retry. */
 function Failures({ workflow, onRetry }: { workflow: string; onRetry: (failure: Failure) => void }) {
   const project = useProjectId();
-  const { data } = useQuery({ ...retryPreview(project, workflow, {}), refetchInterval: 15_000, retry: false });
+  const { data } = useQuery({ ...retryPreview(project, workflow, {}), refetchInterval: 60_000, retry: false });
   if (!data?.steps.length) return null;
   return (
     <ul aria-label="Failures" className="stack">
