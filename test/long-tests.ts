@@ -35,6 +35,7 @@ export const longTests = [
   'test/e2e/erasure-needles.test.ts',
   'test/e2e/restored.test.ts',
   'test/e2e/webhook-verifiers.test.ts',
+  'test/db/restore-drill.test.ts',
 ];
 
 /** Files that take longest of all others, the longest first. */

@@ -57,6 +57,7 @@ export const machineMetrics: Record<string, readonly string[]> = {
   node_filesystem_avail_bytes: ['fstype', 'mountpoint'],
   node_filesystem_size_bytes: ['fstype', 'mountpoint'],
   fernpost_backup_last_success_timestamp_seconds: [],
+  fernpost_restore_drill_last_success_timestamp_seconds: [],
 };
 
 /** Those that exist only once something has failed. */

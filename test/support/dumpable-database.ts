@@ -16,6 +16,10 @@ import {
 import { migrateDatabase } from '../../src/store/migrate.ts';
 import { type TestDatabase, testDatabase } from './database.ts';
 
+/** The folder of programs of an installed Postgres, `pg_dump` among them, which the npm package does not bring. */
+export const installedPostgres =
+  process.env.TEST_DUMP_BIN ?? process.env.TEST_POSTGRES_BIN ?? '/usr/lib/postgresql/15/bin';
+
 /** A database on a server of its own, which came with a `pg_dump` of its version. */
 export interface DumpableDatabase extends TestDatabase {
   /** What `pg_dump` writes: the schema and every row, as SQL. Binary columns follow as the text they hold. */
@@ -25,21 +29,18 @@ export interface DumpableDatabase extends TestDatabase {
 }
 
 /**
- * Starts a Postgres that is installed with its `pg_dump`, which the npm package does not bring: that of TEST_DUMP_BIN or TEST_POSTGRES_BIN, or
- * Debian's for 15.
+ * Starts the installed Postgres: that of TEST_DUMP_BIN or TEST_POSTGRES_BIN, or Debian's for 15.
  * @throws StartError naming what to install
  */
 export async function dumpableDatabase(): Promise<DumpableDatabase> {
   const folder = mkdtempSync(join(tmpdir(), 'fernpost-dumpable-'));
   // As root, Postgres runs as another user, which has to get in.
   chmodSync(folder, 0o755);
-  const { TEST_DUMP_BIN, TEST_POSTGRES_BIN } = process.env;
-  const bin = TEST_DUMP_BIN ?? TEST_POSTGRES_BIN ?? '/usr/lib/postgresql/15/bin';
   const terminal = openTerminal();
   const logFile = join(folder, 'postgres.log');
   const user = await chooseServerUser(folder, terminal.line);
   const options = {
-    binaries: await postgresIn(bin, user),
+    binaries: await postgresIn(installedPostgres, user),
     user,
     place: join(folder, 'postgres'),
     port: (await freePorts(1))[0] ?? 0,
@@ -68,7 +69,7 @@ export async function dumpableDatabase(): Promise<DumpableDatabase> {
     };
     return {
       ...database,
-      dump: () => dumpOf(join(bin, 'pg_dump'), database.url, join(folder, 'dump.sql')),
+      dump: () => dumpOf(join(installedPostgres, 'pg_dump'), database.url, join(folder, 'dump.sql')),
       serverLog: () => readFileSync(logFile, 'utf8'),
       close,
       [Symbol.asyncDispose]: close,
