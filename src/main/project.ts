@@ -1,7 +1,7 @@
 import { type EntityData, LockMode } from '@mikro-orm/core';
 import { User } from '../accounts/entity.ts';
 import { Domain } from '../domains/queries.ts';
-import { decideRestored, restoreReports } from '../feedback/reports/restored.ts';
+import { decideRestored, restoreReports, skipSearch } from '../feedback/reports/restored.ts';
 import { readConfigOrExit } from '../lib/config/config.ts';
 import { isUuid } from '../lib/ids.ts';
 import { Project } from '../projects/queries.ts';
@@ -12,14 +12,14 @@ import { approveDomain, approveProject, createByHand, waitingProjects } from './
 // `npm run project -- enable <id>` lets a disabled project send again, `-- disable <id>` stops one; `-- rate <id> <n>` lets
 // it send n messages a second at most, `-- rate <id> default` as many as every other one; `-- create` makes one; `-- waiting`
 // lists those of people whom no operator invited, and `-- approve <id>` trusts one, or lets one of its domains send. `-- restored` says what is
-// known of mail since the database was set back, and decides about what is not.
+// known of mail since the database was set back, decides about what is not, and gives up a search that fails.
 const usage = [
   'npm run project -- enable|disable <project id>',
   'npm run project -- rate <project id> <messages a second>|default',
   'npm run project -- create --owner <address> --sender <address> [--name <name>]',
   'npm run project -- waiting',
   'npm run project -- approve <project id> [<domain>]',
-  'npm run project -- restored [send|fail]',
+  'npm run project -- restored [send|fail|skip]',
 ];
 
 /** A change of a project, and the sentence that reports it. */
@@ -64,6 +64,11 @@ async function approve(db: Database, id: string, domain: string | undefined): Pr
 
 function restored(decision: string): ((db: Database) => Promise<string>) | null {
   if (decision === '') return async (db) => JSON.stringify(await restoreReports(db), null, 2);
+  if (decision === 'skip')
+    return async (db) =>
+      (await skipSearch(db))
+        ? 'The search is given up: mail that may have been sent waits for your decision, and all other mail goes'
+        : 'No search is under way';
   if (decision !== 'send' && decision !== 'fail') return null;
   return async (db) => {
     const mails = await decideRestored(db, decision);

@@ -4,7 +4,13 @@ import { DefaultLogger } from '@temporalio/worker';
 import { expect, onTestFinished, test } from 'vitest';
 import type { ListedPage, Mailer } from '../../src/domains/providers/mailer.ts';
 import { createPostmarkMailer } from '../../src/domains/providers/postmark/postmark.ts';
-import { compareRestored, decideRestored, holdRestored, restoreReports } from '../../src/feedback/reports/restored.ts';
+import {
+  compareRestored,
+  decideRestored,
+  holdRestored,
+  restoreReports,
+  skipSearch,
+} from '../../src/feedback/reports/restored.ts';
 import { pause } from '../../src/lib/time.ts';
 import { deliverPending } from '../../src/mail/queue/deliver.ts';
 import type { Database } from '../../src/store/sql.ts';
@@ -289,4 +295,32 @@ test('mail of a provider that cannot be searched waits for a decision, and is gi
   ).toEqual([{ code: 'submission_unknown', count: 29 }]);
   expect(await db.rows('select from email_queue')).toEqual([]);
   expect(mailer.sent).toHaveLength(2);
+});
+
+test('a search that fails is given up by hand: what it found counts, all other mail that was due waits, and new mail goes', async () => {
+  const database = await testDatabase();
+  onTestFinished(() => database.close());
+  const { db } = database;
+  const project = await aProject(db);
+  await queueMany(db, project, 4);
+  const first = await db.row<{ id: string }>('select id from emails limit 1');
+  const found = { messageId: 'known', at: new Date().toISOString(), emailId: first?.id ?? '', projectId: project.id };
+  const mailer = Object.assign(new FakeMailer({ name: 'refusing' }), {
+    async acceptedSince(_: string, position: string | null): Promise<ListedPage> {
+      if (position !== null) throw new Error('The key is not valid');
+      return { messages: [{ ...found, recipient: '', subject: '', tag: 'TRANSACTIONAL' }], next: '500' };
+    },
+  });
+  await holdRestored(db, new Date().toISOString(), mailer);
+  const compare = () => compareRestored({ db, mailer, log: silent, chunk, waitMs: 0 });
+  await expect(compare()).rejects.toThrow('not valid');
+  await expect(compare()).rejects.toThrow('not valid');
+  expect(await skipSearch(db)).toBe(true);
+  expect(await skipSearch(db)).toBe(false);
+  expect(await compare()).toBe(1);
+  expect(await restoreReports(db)).toMatchObject([
+    { phase: 'FINISHED', searched: false, outcomes: { SETTLED: 1, UNKNOWN: 3 } },
+  ]);
+  await queueMany(db, project, 2);
+  expect(await deliver(db, mailer, project, 'after')).toBe(2);
 });

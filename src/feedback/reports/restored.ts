@@ -214,6 +214,14 @@ async function finish({ db, log }: RestoreDeps, restoredTo: string): Promise<voi
   );
 }
 
+/**
+ * Gives up the search of a provider that does not answer, as where its key is no longer valid: what it has said counts, and of all other mail nobody can
+ * tell, as with a provider that cannot be searched. Returns whether a search was under way.
+ */
+export async function skipSearch(db: Database): Promise<boolean> {
+  return (await db.count(sql`update restores set searched = false, phase = 'MATCHING' where phase = 'SEARCHING'`)) > 0;
+}
+
 /** Decides about mail that may have been sent: `send` sends it, `fail` gives it up, until a report proves it. Returns how many mails that were. */
 export async function decideRestored(db: Database, decision: 'send' | 'fail'): Promise<number> {
   if (decision === 'send') return release(db, false);
