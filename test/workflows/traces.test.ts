@@ -3,12 +3,15 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { InMemorySpanExporter, type ReadableSpan } from '@opentelemetry/sdk-trace';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { createTransport } from 'nodemailer';
+import { pino } from 'pino';
+import { afterAll, beforeAll, expect, inject, test } from 'vitest';
 import { emailActivities } from '../../activities/mail.ts';
 import { readConfig } from '../../src/lib/config/config.ts';
 import { newId } from '../../src/lib/ids.ts';
 import { traced } from '../../src/lib/telemetry.ts';
 import { startTracing } from '../../src/main/setup/tracing.ts';
+import { startSmtp } from '../../src/main/smtp/smtp-runtime.ts';
 import { Outbox } from '../../src/store/outbox/dispatcher.ts';
 import { enqueue } from '../../src/store/outbox/queries.ts';
 import { workflowId } from '../../temporal/commands.ts';
@@ -170,6 +173,37 @@ test('what is not sampled leaves no span and no trace on its mail, and goes out 
   for (const id of [ignored, unsampled]) expect(await traceOf(id)).toEqual({ traceparent: null });
   const untraced = await send('untraced@example.com', { traceparent: `00-${traceId}-00f067aa0ba902b7-01` });
   expect(await traceOf(untraced)).toEqual({ traceparent: null });
+});
+
+test('a message by SMTP submission begins a trace, which its mail keeps', async () => {
+  const woken: string[] = [];
+  const settings = {
+    DATABASE_URL: store.url,
+    TEMPORAL_ADDRESS: inject('temporalAddress'),
+    TEMPORAL_TASK_QUEUE: 'traces',
+  };
+  await using smtp = await startSmtp({ ...readConfig(settings), SMTP_IN_PORT: 0 }, pino({ level: 'silent' }), {
+    wake: (id) => void woken.push(id),
+  });
+  const auth = { user: 'fernpost', pass: project.secretKey };
+  const client = createTransport({ host: '127.0.0.1', port: smtp.ports.plain ?? 0, ignoreTLS: true, auth });
+  let id = '';
+  const spans = await spansOf({}, async () => {
+    const letter = {
+      from: project.sender,
+      to: 'traced@example.com',
+      subject: 'A secret subject',
+      text: 'A secret body',
+    };
+    const { response } = await client.sendMail(letter);
+    id = response.replace(/^.*Queued /s, '');
+  });
+  expect(namesOf(spans).slice(0, 2)).toEqual(['SMTP message', '  accept mail']);
+  const [root] = spans.filter(({ name }) => name === 'SMTP message');
+  expect(root?.attributes).toEqual({ 'fernpost.project.id': project.id, 'fernpost.recipients': 1 });
+  expect(await traceOf(id)).toEqual({ traceparent: expect.stringContaining(root?.spanContext().traceId ?? 'none') });
+  expect(JSON.stringify(spans.map(({ name, attributes }) => [name, attributes]))).not.toMatch(/secret|example/);
+  expect(woken).toEqual([project.id]);
 });
 
 test('the outbox carries the trace of a transaction to its execution, and rows without one go on', async () => {

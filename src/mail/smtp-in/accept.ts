@@ -5,6 +5,7 @@ import { BodyError } from '../../http/bodies/json.ts';
 import type { KeyedRequest } from '../../http/idempotency.ts';
 import type { RateLimiter } from '../../http/rate-limit.ts';
 import { AppError, invalid } from '../../lib/errors.ts';
+import { traced } from '../../lib/telemetry.ts';
 import { domainOf, normalizeEmail } from '../../lib/validation/email-address.ts';
 import { fieldProblems } from '../../lib/validation/problems.ts';
 import type { KeyOwner } from '../../projects/directory.ts';
@@ -77,14 +78,15 @@ const ttlHours = 24;
 
 /**
  * Accepts a message: one email for each recipient of the envelope, by the rules of `POST /v1/send`. Resolves to the ids of the emails
- * when they are committed; a repetition within a day gets those of the first time, and nothing is sent again.
+ * when they are committed; a repetition within a day gets those of the first time, and nothing is sent again. Begins a trace, as a request does.
  * @throws SmtpReply, AppError
  */
-export async function acceptMessage(
-  deps: AcceptDeps,
-  { project, scoped }: Sender,
-  submission: Submission,
-): Promise<string[]> {
+export function acceptMessage(deps: AcceptDeps, sender: Sender, submission: Submission): Promise<string[]> {
+  const facts = { 'fernpost.project.id': sender.project.id, 'fernpost.recipients': submission.recipients.length };
+  return traced('SMTP message', { kind: 'server', isRoot: true, facts }, () => accept(deps, sender, submission));
+}
+
+async function accept(deps: AcceptDeps, { project, scoped }: Sender, submission: Submission): Promise<string[]> {
   const read = await readMessage(submission.raw, prefixes);
   const message = { ...read, replyTo: normalizeEmail(read.replyTo ?? '') };
   const directives = readDirectives(message);
