@@ -2331,7 +2331,7 @@ declare
   page constant uuid[] := retention_page('mail', 'emails', before, again, most);
   busy uuid[];
   named text[];
-  old uuid[];
+  notes uuid[];
 begin
   walked := cardinality(page);
   busy := array(
@@ -2405,10 +2405,13 @@ begin
     update templates t set removed_mails = t.removed_mails + n.mails
     from (select template_id, count(*) as mails from gone where template_id is not null group by template_id order by template_id) n
     where t.id = n.template_id)
-  select coalesce(array_agg(id), '{}') into old from gone;
-  removed := cardinality(old);
-  perform remove_events(array(
-    select e.id from events e where e.id = any (old) and e.name = 'email.sent' and e.data is null and e.created_at < cutoff));
+  select count(*), coalesce(array_agg(sent.id) filter (where sent.id is not null), '{}') into removed, notes
+  from gone m left join lateral (
+    select e.id from events e
+    where e.contact_id = m.contact_id and e.created_at >= m.created_at and e.created_at < cutoff and e.email_id = m.id
+      and e.name = 'email.sent' and e.data is null
+    order by e.created_at limit 1) sent on m.sent_at is not null;
+  perform remove_events(notes);
   return next;
 end
 $function$;
@@ -2511,6 +2514,8 @@ AS $function$
 declare
   most_kept_bytes constant bigint := 1024 * 1024 * 1024;
   is_queued constant boolean := claim.campaign is null;
+  -- The milliseconds of now, as IDs begin with them.
+  stamp constant bytea := substring(int8send(floor(extract(epoch from now()) * 1000)::bigint) from 3);
   ids constant uuid[] := verdicts.ids;
   instant constant timestamptz := verdicts.instants[1];
   sent_ids uuid[] := ids;
@@ -2623,7 +2628,7 @@ begin
     group by 3 order by 3
     on conflict (campaign_id, send_seq, hour) do update set sent = h.sent + excluded.sent, bounced = h.bounced + excluded.bounced)
   select t.sent, t.skipped, t.failed, array(
-    select row(id, project_id, contact_id, id, 'email.sent', null, sent_at, limited_by)::new_event from settled where outcome = 'SENT'
+    select row(encode(overlay(uuid_send(id) placing stamp from 1 for 6), 'hex')::uuid, project_id, contact_id, id, 'email.sent', null, sent_at, limited_by)::new_event from settled where outcome = 'SENT'
     union all
     select row(event_id, project_id, contact_id, id, 'email.bounce', payload, bounced_at, limited_by)::new_event
     from settled where outcome = 'BOUNCED' and (select count(*) from flipped) >= 0

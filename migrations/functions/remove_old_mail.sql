@@ -7,7 +7,7 @@
 -- 2. Sums stay true. The trigger takes deleted mail off the counts by the hour, and the statement that deletes it adds it again; what is
 --    counted from rows elsewhere is added up: the recipients of a send by verdict and reason, as src/campaigns/results/verdicts.ts has them, but
 --    without the provider's words; and the mail of a template.
--- 3. `email.sent` without data, whose data is its mail, goes with it. Other events have their own time.
+-- 3. `email.sent` without data, whose data is its mail, goes with it; the index of its contact leads to it. Other events have their own time.
 create or replace function remove_old_mail(cutoff timestamptz, before uuid, again uuid, most integer)
 returns table(walked integer, removed integer) language plpgsql
   set plan_cache_mode = force_generic_plan set jit = off set enable_seqscan = off set enable_bitmapscan = off
@@ -16,7 +16,7 @@ declare
   page constant uuid[] := retention_page('mail', 'emails', before, again, most);
   busy uuid[];
   named text[];
-  old uuid[];
+  notes uuid[];
 begin
   walked := cardinality(page);
   busy := array(
@@ -90,10 +90,13 @@ begin
     update templates t set removed_mails = t.removed_mails + n.mails
     from (select template_id, count(*) as mails from gone where template_id is not null group by template_id order by template_id) n
     where t.id = n.template_id)
-  select coalesce(array_agg(id), '{}') into old from gone;
-  removed := cardinality(old);
-  perform remove_events(array(
-    select e.id from events e where e.id = any (old) and e.name = 'email.sent' and e.data is null and e.created_at < cutoff));
+  select count(*), coalesce(array_agg(sent.id) filter (where sent.id is not null), '{}') into removed, notes
+  from gone m left join lateral (
+    select e.id from events e
+    where e.contact_id = m.contact_id and e.created_at >= m.created_at and e.created_at < cutoff and e.email_id = m.id
+      and e.name = 'email.sent' and e.data is null
+    order by e.created_at limit 1) sent on m.sent_at is not null;
+  perform remove_events(notes);
   return next;
 end
 $fn$;

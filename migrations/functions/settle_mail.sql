@@ -10,7 +10,8 @@
 -- 2. Its hour, its month, and the contact that the provider refuses. Usage comes before contacts, which a send locks in that order too.
 -- 3. The counters of the send, which all its claims share, as late as can be.
 -- 4. The claim: rows of the queue are removed or due again, a claim of a campaign ends or is put back by the attempt that holds it.
--- 5. Events, with the limits of their mail. `email.sent` has the ID of its mail and no data, which would be a copy of the row (`eventData` reads it from there).
+-- 5. Events, with the limits of their mail. The ID of `email.sent` has the time of now and the rest of its mail's ID, which is cheaper than new random
+--    bits. It has no data, which would be a copy of the row (`eventData` reads it from there).
 -- 6. Mail that was given up (FAILED without a message ID, so not by the provider's word) and is with the provider after all waits again, takes
 --    back the quota that it had given back, and is settled once more.
 --
@@ -24,6 +25,8 @@ returns table(sent integer, skipped integer, failed integer) language plpgsql
 declare
   most_kept_bytes constant bigint := 1024 * 1024 * 1024;
   is_queued constant boolean := claim.campaign is null;
+  -- The milliseconds of now, as IDs begin with them.
+  stamp constant bytea := substring(int8send(floor(extract(epoch from now()) * 1000)::bigint) from 3);
   ids constant uuid[] := verdicts.ids;
   instant constant timestamptz := verdicts.instants[1];
   sent_ids uuid[] := ids;
@@ -136,7 +139,7 @@ begin
     group by 3 order by 3
     on conflict (campaign_id, send_seq, hour) do update set sent = h.sent + excluded.sent, bounced = h.bounced + excluded.bounced)
   select t.sent, t.skipped, t.failed, array(
-    select row(id, project_id, contact_id, id, 'email.sent', null, sent_at, limited_by)::new_event from settled where outcome = 'SENT'
+    select row(encode(overlay(uuid_send(id) placing stamp from 1 for 6), 'hex')::uuid, project_id, contact_id, id, 'email.sent', null, sent_at, limited_by)::new_event from settled where outcome = 'SENT'
     union all
     select row(event_id, project_id, contact_id, id, 'email.bounce', payload, bounced_at, limited_by)::new_event
     from settled where outcome = 'BOUNCED' and (select count(*) from flipped) >= 0

@@ -199,8 +199,8 @@ export function deleteSomeEvents(db: Database, projectId: string, name: string, 
     unprepared(sql`
       with counted as (
         delete from event_counts where project_id = ${projectId} and name = ${name} and day < (select removed_before('events'))::date)
-      delete from events where ctid = any(array(
-        select ctid from events where project_id = ${projectId} and name = ${name} limit ${limit}))`),
+      delete from events where id = any(array(
+        select id from events where project_id = ${projectId} and name = ${name} limit ${limit}))`),
   );
 }
 

@@ -135,7 +135,7 @@ async function applyReports(db: Database, reports: readonly Report[]): Promise<N
       from reports r join emails e on e.id = r.email_id and e.project_id = r.project_id),
     mail as (
       select e.*, r.at as reported_at, ${status}::text as reported_status, r.source, r.key, r.reason as reported_reason,
-        r.message_id as reported_message_id, r.event_id, r.said, r.link,
+        r.message_id as reported_message_id, r.sent_event_id, r.event_id, r.said, r.link,
         e.status in ('FAILED', 'CANCELLED') and e.sent_at is null and e.message_id is null and ${kind !== 'optOut'}::boolean as given_up
       from reports r join known k on k.id = r.email_id and k.ripe and not k.erased join emails e on e.id = k.id
       order by e.id for update of e),
@@ -157,7 +157,7 @@ async function applyReports(db: Database, reports: readonly Report[]): Promise<N
         updated_at = now()
       from mail m join receipts on receipts.source = m.source and receipts.key = m.key where e.id = m.id
       returning ${counts}, e.contact_id, e.subject, e."from", e.from_name, e.message_id, e.template_id, e.campaign_id,
-        e.send_seq, e.message_class, e.sent_at, e.opens, e.clicks, e.limited_by, m.reported_at, m.event_id, m.said, m.link,
+        e.send_seq, e.message_class, e.sent_at, e.opens, e.clicks, e.limited_by, m.reported_at, m.sent_event_id, m.event_id, m.said, m.link,
         m.given_up as corrected, m.given_up and ${raw(isLeftOut('m'))} as was_left_out, ${was} as was, ${becomes} as becomes,
         m.reported_status is not null and ${was} is null as first),
     ${raw(correctedUsage)},
@@ -205,18 +205,18 @@ function traceReport({ mail, notification, trace }: Report, row: AppliedReport |
   return outcome;
 }
 
-/** SQL of the reports as rows; `place` counts from one. */
+/** SQL of the reports as rows; `place` counts from one. A hand-over comes before its report in the order of IDs. */
 function rowsOf(reports: readonly Report[]): Query {
   const notifications = reports.map(({ notification }) => notification);
   return sql`
     select * from unnest(${reports.map(({ mail }) => mail.emailId)}::uuid[], ${reports.map(({ mail }) => mail.projectId)}::uuid[],
       ${reports.map(({ source }) => source)}::text[], ${notifications.map(({ key }) => receiptKey(key))}::text[],
       ${notifications.map(({ messageId }) => messageId)}::text[], ${notifications.map(({ at }) => at)}::timestamptz[],
-      ${reports.map(({ late }) => late)}::boolean[], ${reports.map(() => newId())}::uuid[],
+      ${reports.map(({ late }) => late)}::boolean[], ${reports.map(() => newId())}::uuid[], ${reports.map(() => newId())}::uuid[],
       ${notifications.map(({ effect }) => reasonText(effect))}::jsonb[],
       ${notifications.map((notification) => JSON.stringify(saidBy(notification)))}::jsonb[],
       ${notifications.map(({ effect }) => linkOf(effect))}::text[]
-    ) with ordinality as r (email_id, project_id, source, key, message_id, at, late, event_id, reason, said, link, place)`;
+    ) with ordinality as r (email_id, project_id, source, key, message_id, at, late, sent_event_id, event_id, reason, said, link, place)`;
 }
 
 /** Ends the subscription of the recipient, where the report ends it, of a mail whose row is no longer kept. */
@@ -323,7 +323,7 @@ function eventsOf({ kind }: Effect, name: Moved | null): NewEvent[] {
   // Events come last, as everywhere: after the campaign's counters, and after the contact.
   const sent = {
     ...ofMail,
-    id: raw('m.id'),
+    id: raw('m.sent_event_id'),
     name: 'email.sent',
     mailAt: raw('m.sent_at'),
     from: sql`moved m where m.corrected and (select count(*) from counted) >= 0`,

@@ -1,10 +1,12 @@
+import { randomBytes } from 'node:crypto';
 import PostalMime from 'postal-mime';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { createSesMailer, type SesOptions } from '../../../src/domains/providers/ses/ses.ts';
 import { createSesDomains } from '../../../src/domains/providers/ses/ses-domains.ts';
+import { applyNotification } from '../../../src/feedback/reports/notify.ts';
 import { takeReport } from '../../../src/feedback/reports/report.ts';
 import { receivePostmark } from '../../../src/feedback/reports/webhooks.ts';
-import { newId } from '../../../src/lib/ids.ts';
+import { instantOf, newId, uuid7 } from '../../../src/lib/ids.ts';
 import { systemClock } from '../../../src/lib/time.ts';
 import { createJournal } from '../../../src/mail/providers/journal.ts';
 import { deliverPending } from '../../../src/mail/queue/deliver.ts';
@@ -301,6 +303,35 @@ test('a dropped answer without any report ends as "submission unknown", and a la
   expect(await rowOf(id)).toMatchObject({ status: 'DELIVERED', error: null, sent: true });
   // What was told at the time stays told; the report follows it.
   expect(await namesOf(id)).toEqual(['email.failed', 'email.sent', 'email.delivery']);
+});
+
+test('an event has an ID of its own time, however old its mail is', async () => {
+  const project = await aProject(store.db);
+  const contactId = await aContact(store.db, project.id, 'bob@example.com');
+  const queue = () => {
+    const id = uuid7(Date.now() - 40 * 86_400_000, 0, randomBytes(8));
+    return queueMail(store.db, project, contactId, 'bob@example.com', { id });
+  };
+  const began = Date.now();
+  const sent = await queue();
+  await deliverPending(depsWith(mailerAt()), run(project.id), pace);
+  const lost = await queue();
+  ses.fault = () => 'drop';
+  await deliverPending(depsWith(mailerAt({ reported: false })), run(project.id), pace);
+  const report = {
+    key: newId(),
+    emailId: lost,
+    projectId: project.id,
+    messageId: `0102-${lost}`,
+    recipient: 'bob@example.com',
+    at: new Date(began - 39 * 86_400_000).toISOString(),
+    effect: { kind: 'delivery' } as const,
+  };
+  await applyNotification(store.db.session(), 'test', { emailId: lost, projectId: project.id }, report, true);
+  expect(await namesOf(sent)).toEqual(['email.sent']);
+  expect(await namesOf(lost)).toEqual(['email.failed', 'email.sent', 'email.delivery']);
+  const rows = await store.db.rows<{ id: string }>('select id from events where project_id = $1', [project.id]);
+  expect(rows.map(({ id }) => instantOf(id).getTime()).every((at) => at >= began)).toBe(true);
 });
 
 test('after a crash, what had not left is sent, what was taken is SENT, and what was on the wire is not sent again', async () => {
