@@ -233,3 +233,73 @@ test(`an upgrade beside traffic over ${mails} mails answers every request`, asyn
   console.log(`${said.join('\n')}\nThe slowest requests beside it took ${slowest.map(Math.round).join(', ')} ms.`);
   expect((await upgrade).applied).toHaveLength(4);
 });
+
+// The way to parts that decision 0048 describes: nothing of the schema may stand in it.
+const divided = `do $$
+  declare
+    index record;
+    definitions text[] := array(select pg_get_indexdef(indexrelid) from pg_index where indrelid = 'events'::regclass and not indisprimary);
+    definition text;
+  begin
+    for index in select indexrelid::regclass as name from pg_index where indrelid = 'events'::regclass loop
+      execute format('alter index %s rename to %I', index.name, index.name || '_before');
+    end loop;
+    alter table events rename to events_before;
+    create table events (like events_before including defaults including comments, primary key (id)) partition by range (id);
+    foreach definition in array definitions loop
+      execute definition;
+    end loop;
+    drop trigger events_deleted on events_before;
+    create trigger events_deleted after delete on events referencing old table as went for each statement execute function uncount_deleted_events();
+    alter table events attach partition events_before for values from (minvalue) to (maxvalue);
+  end $$`;
+const cut = `do $$
+  declare
+    instant text;
+    boundary uuid;
+  begin
+    lock table events in access exclusive mode;
+    instant := lpad(to_hex((extract(epoch from clock_timestamp() + interval '1 second') * 1000)::bigint), 12, '0');
+    boundary := left(instant, 8) || '-' || right(instant, 4) || '-7000-8000-000000000000';
+    alter table events detach partition events_before;
+    execute format('alter table events attach partition events_before for values from (minvalue) to (%L)', boundary);
+    execute format('create table events_after partition of events for values from (%L) to (maxvalue)', boundary);
+  end $$`;
+
+test('events can be divided by time and lose their older part beside traffic, and nothing is copied for it', async () => {
+  await requestsSucceed();
+  const files = (table: string) =>
+    database.db.row(
+      `select array(select pg_relation_filenode(oid) from (values ($1::regclass::oid)
+         union all select indexrelid from pg_index where indrelid = $1::regclass) own (oid) order by 1) as files`,
+      [table],
+    );
+  const stored = await files('events');
+  let over = false;
+  const traffic = Promise.all(
+    Array.from({ length: 2 }, async () => {
+      while (!over) await requestsSucceed();
+    }),
+  );
+  const rowsAfter = () => database.db.row<{ events: number }>('select count(*)::int as events from events_after');
+  const change = async () => {
+    await migrateDatabase(database.url, { list: withNext([divided]), pace });
+    expect(await files('events_before')).toEqual(stored);
+    await migrateDatabase(database.url, { list: withNext([divided], [cut]), pace });
+    await expect.poll(async () => (await rowsAfter())?.events).toBeGreaterThan(0);
+    await using client = await connected();
+    await client.query('alter table events detach partition events_before concurrently');
+    await client.query('drop table events_before');
+  };
+  await Promise.all([
+    traffic,
+    change().finally(() => {
+      over = true;
+    }),
+  ]);
+  await requestsSucceed();
+  const page = await api.call(project.secretKey, 'GET', '/activity?types=event.triggered');
+  expect(page.body.data.length).toBeGreaterThan(0);
+  const left = await database.db.row(`select count(*)::int as events from events`);
+  expect(left).toEqual(await rowsAfter());
+});
