@@ -2,6 +2,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { builtCliVersion, dynamicConfig, temporalCliPackage, testedTemporal } from '@fernpost/local-stack';
 import { expect, test } from 'vitest';
+import { parse } from 'yaml';
 import { readConfig } from '../../../src/lib/config/config.ts';
 import { settings } from '../../../src/lib/config/settings.ts';
 import { workerNodeOptions } from '../../../src/main/setup/process.ts';
@@ -15,6 +16,13 @@ const matches = (text: string, pattern: RegExp) => [...text.matchAll(pattern)].m
 const names = Object.keys(settings);
 /** The services that run our programs. */
 const ours = Object.entries(services).filter(([, { image }]) => image === 'fernpost');
+
+/** Values for Temporal's own chart. */
+const cluster = parse(read('deploy/helm/temporal-values.yaml')) as {
+  server: { image: { tag: string }; dynamicConfig: Record<string, { value: number }[]> };
+  admintools: { image: { tag: string } };
+  web: { image: { tag: string } };
+};
 
 /** What a container needs in a form of its own, whatever `.env` says. */
 const fixed: Record<string, string> = {
@@ -203,6 +211,8 @@ test('a Temporal server in a container gets the same dynamic configuration as th
   const expected = Object.entries(dynamicConfig).map(([name, value]) => `${name}:\n  - value: ${value}\n`);
   expect(yaml).toBe(expected.join(''));
   expect(compose).toContain('./temporal/dynamic-config.yaml:');
+  const inCluster = Object.entries(dynamicConfig).map(([name, value]) => [name, [{ value }]]);
+  expect(cluster.server.dynamicConfig).toEqual(Object.fromEntries(inCluster));
 });
 
 test('Temporal is the same version in the tests, in docker-compose.yml and in the guide', () => {
@@ -214,6 +224,7 @@ test('Temporal is the same version in the tests, in docker-compose.yml and in th
     `temporalio/ui:\${TEMPORAL_UI_VERSION:-${ui}}`,
   ]);
   expect(read('docs/operations/install.md')).toContain(`CLI ${cli}, with server ${server} and Web UI ${ui}`);
+  expect([cluster.server, cluster.admintools, cluster.web].map(({ image }) => image.tag)).toEqual([server, server, ui]);
   // The tests of production build the server itself.
   expect(read('test/temporal-server/go.mod')).toMatch(pinned('go.temporal.io/server', server));
   expect(read('docs/operations/configure.md')).toContain(`builds Temporal's server ${server} from its Go module`);
