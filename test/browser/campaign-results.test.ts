@@ -18,6 +18,18 @@ beforeAll(async () => {
   await joins(world.database.db, project.id, person, 'OWNER');
   for (const [n, name] of ['Spring count', 'Summer count', 'Autumn count'].entries())
     ids.push(await sentCampaign(name, n));
+  for (const [email, did] of [
+    ['ida.lund@example.com', { opened_at: '2026-11-01T12:10:00Z', clicked_at: '2026-11-01T12:20:00Z' }],
+    ['per.holm@example.com', { opened_at: null, clicked_at: null }],
+  ] as const) {
+    await world.api.call(project.secretKey, 'POST', '/contacts', { email });
+    await world.database.db.count(
+      `insert into emails (id, project_id, contact_id, to_address, "from", source_type, message_class, campaign_id, send_seq, status, sent_at, delivered_at, opened_at, clicked_at)
+       select uuidv7(), project_id, id, email, $3, 'CAMPAIGN', 'MARKETING', $4, 1, 'DELIVERED', '2026-11-01T10:00:00Z', '2026-11-01T10:01:00Z', $5, $6
+       from contacts where project_id = $1 and email = $2`,
+      [project.id, email, project.sender, ids[2], did.opened_at, did.clicked_at],
+    );
+  }
 });
 afterAll(() => world?.[Symbol.asyncDispose]());
 
@@ -124,6 +136,26 @@ test('a campaign that was sent shows its hours, the clicks on its email, and the
     await earlier.getByRole('link', { name: 'Spring count' }).click();
     await page.getByRole('heading', { name: 'Spring count', level: 1 }).waitFor();
     await page.getByText('Earlier campaigns appear here once there are some.').waitFor();
+  }));
+
+test('a bar of the funnel leads to the recipients whom it counts, by mouse and by keyboard', () =>
+  inDashboard(desktop, async (page) => {
+    await open(page, `campaigns/${ids[2]}`);
+    const list = page.getByRole('region', { name: 'Recipients', exact: true });
+    await list.getByText('per.holm@example.com').waitFor();
+    await page.getByRole('link', { name: 'Opened', exact: true }).click();
+    await page.getByRole('heading', { name: 'Recipients: opened (600)' }).waitFor();
+    await list.getByText('ida.lund@example.com').waitFor();
+    await expect.poll(() => list.getByText('per.holm@example.com').count()).toBe(0);
+    await page.getByLabel('Activity', { exact: true }).selectOption('Did not open or click');
+    await list.getByText('per.holm@example.com').waitFor();
+    await expect.poll(() => list.getByText('ida.lund@example.com').count()).toBe(0);
+    await page.getByRole('region', { name: 'Clicks by link' }).getByRole('link', { name: '42' }).focus();
+    await page.keyboard.press('Enter');
+    await page.getByText('No recipients match this filter').waitFor();
+    await page.getByRole('button', { name: 'Show clicks on any link' }).press('Enter');
+    await list.getByText('ida.lund@example.com').waitFor();
+    await page.getByRole('heading', { name: 'Recipients: clicked (42)' }).waitFor();
   }));
 
 test.each([desktop, phone])('results are accessible at $width pixels, in light and dark', (viewport) =>

@@ -1,5 +1,7 @@
+import type { ReactNode } from 'react';
+
 /** A number with its name, inside a `<dl className="figures">`; `more` says it in another way, such as a rate. */
-export function Figure({ name, value, more }: { name: string; value: string; more?: string }) {
+export function Figure({ name, value, more }: { name: ReactNode; value: string; more?: string }) {
   return (
     <div data-slot="figure">
       <dt className="text-sm text-muted">{name}</dt>

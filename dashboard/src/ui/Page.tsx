@@ -47,10 +47,14 @@ export function Page({
   );
 }
 
-/** A part of a page with a heading of its own. */
-export function Card({ title, children }: { title?: ReactNode; children: ReactNode }) {
+/** A part of a page with a heading of its own; one with an `id` can be given the focus. */
+export function Card({ title, id, children }: { title?: ReactNode; id?: string; children: ReactNode }) {
   return (
-    <section data-slot="card" className="@container min-w-0 rounded-lg border border-line bg-surface p-4">
+    <section
+      data-slot="card"
+      className="@container min-w-0 rounded-lg border border-line bg-surface p-4"
+      {...(id === undefined ? {} : { id, tabIndex: -1 })}
+    >
       {title ? <h2 className="mb-3">{title}</h2> : null}
       {children}
     </section>

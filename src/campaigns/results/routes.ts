@@ -22,7 +22,7 @@ export const campaignRecipientRoutes = [
     ...inProject('campaigns:read'),
     summary: 'List the recipients of a campaign with their verdicts',
     description:
-      'The ledger of the current send, of one `verdict` (handed_over, skipped, failed, unknown, pending) or of all; as a CSV file with `format=csv` or `Accept: text/csv`. With `type` (bounced, complained), the recipients whose mail bounced or was reported as spam, newest first.',
+      'The ledger of the current send, of one `verdict` (handed_over, skipped, failed, unknown, pending) or of all, and of what recipients `did`; as a CSV file with `format=csv` or `Accept: text/csv`. With `type` (bounced, complained), the recipients whose mail bounced or was reported as spam, newest first.',
     ids,
     query: ListRecipients,
     returns: 'The page of recipients; as CSV, a file of all of them.',
@@ -37,7 +37,7 @@ export const campaignRecipientRoutes = [
         recordChange(tx, project.id, {
           action: 'campaign.recipients_exported',
           target: id,
-          after: { verdict: query.verdict },
+          after: { verdict: query.verdict, did: query.did },
         }),
       );
       return csvReply(file, `campaign-${id}-recipients.csv`);

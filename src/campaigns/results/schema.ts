@@ -8,10 +8,11 @@ import {
   Integer,
   limitParameter,
   nameSchemas,
+  parameter,
   Uuid,
 } from '../../lib/validation/fields.ts';
 import { campaignCounts } from '../schema.ts';
-import { verdicts } from './verdicts.ts';
+import { deeds, verdicts } from './verdicts.ts';
 
 /** A version of the content of a send. */
 export const SentVersion = v.object({
@@ -83,13 +84,20 @@ export const CampaignAudit = v.object({
 });
 export type CampaignAudit = v.InferOutput<typeof CampaignAudit>;
 
-/** `GET /campaigns/{id}/recipients`: `type` for bounces and complaints, otherwise the whole ledger. */
+/** `GET /campaigns/{id}/recipients`: `type` for bounces and complaints, otherwise the ledger, by verdict or by what recipients did. */
 export const ListRecipients = v.object({
   type: choiceParameter(
     'Lists recipients whose email bounced or was reported as spam, newest first, instead of the ledger.',
     ['bounced', 'complained'],
   ),
   verdict: choiceParameter('Recipients with this verdict.', [...verdicts, 'all'], 'all'),
+  did: choiceParameter(
+    'Recipients of the ledger whose email was sent, delivered, opened or clicked, bounced, or was reported as spam; who unsubscribed by it; or who neither opened nor clicked it (`not_opened`) or did not click it (`not_clicked`), bounces excluded.',
+    deeds,
+  ),
+  link: parameter('With `did=clicked`, the link they clicked, as in `links` of the results; any link when absent.', {
+    examples: ['https://example.com/spring'],
+  }),
   format: choiceParameter('`csv` returns all rows as CSV, regardless of `limit` and `cursor`.', ['csv']),
   limit: limitParameter(50, 100),
   cursor: CursorParameter,
@@ -121,7 +129,10 @@ export const LedgerRecipient = v.object({
   version: field('Version of the content that was sent; null if nothing was.', v.nullable(Integer)),
   messageId: field('ID of the message at the mail provider; null if it was not sent.', v.nullable(v.string())),
   sentAt: field('When the mail provider accepted the email; null if it did not.', v.nullable(Instant)),
-  occurredAt: field('When the email was sent; for other verdicts, when the row last changed.', Instant),
+  occurredAt: field(
+    'When the email was sent; for other verdicts, when the row last changed; with `did`, when it first happened.',
+    Instant,
+  ),
 });
 export type LedgerRecipient = v.InferOutput<typeof LedgerRecipient>;
 
@@ -134,7 +145,7 @@ const CampaignRecipient = v.object({
     v.optional(LedgerRecipient.entries.verdict),
   ),
   occurredAt: field(
-    'With `type`, when the email bounced or was reported as spam; otherwise when it was sent or, for other verdicts, when the row last changed.',
+    'With `type`, when the email bounced or was reported as spam. With `did`, when it first happened; with `not_opened` and `not_clicked`, when the email was sent. Otherwise when it was sent or, for other verdicts, when the row last changed.',
     Instant,
   ),
 });
@@ -149,7 +160,7 @@ export const RecipientsPage = v.object({
   cursor: field('Pass it as `cursor` to get the next page; absent on the last page.', v.optional(v.string())),
   hasMore: field('Whether there is another page. A page may be short even if there is one.', v.boolean()),
   total: field(
-    'Number of recipients with the `verdict` or `type`, from the campaign’s counters; null for the verdicts `unknown` and `pending`.',
+    'Number of recipients with the `verdict`, `type` or `did`, from the campaign’s counters, so that it equals the one in `stats`; null where no counter has it: the verdicts `unknown` and `pending`, `not_opened`, `not_clicked`, a `link`, and a `verdict` with `did`.',
     v.nullable(Integer),
   ),
 });

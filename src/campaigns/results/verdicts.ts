@@ -1,5 +1,6 @@
 import { hasLeft, hasReason, isLeftOut, versionSql } from '../../mail/ledger/reasons.ts';
 import { type Query, raw, sql } from '../../store/sql.ts';
+import type { SendKey } from '../delivery/ledger.ts';
 import type { EarlierRecipients } from '../schema.ts';
 
 /**
@@ -53,8 +54,69 @@ export function gotVersion(alias: string, { versions, who }: EarlierRecipients):
     got: 'true',
     opened: `${alias}.opened_at is not null`,
     clicked: `${alias}.clicked_at is not null`,
-    not_opened: `${alias}.opened_at is null and ${alias}.clicked_at is null and ${alias}.bounced_at is null`,
-    not_clicked: `${alias}.clicked_at is null and ${alias}.bounced_at is null`,
+    not_opened: notOpened(alias),
+    not_clicked: notClicked(alias),
   }[who];
   return sql`(${raw(versionSql(alias))} = any(${versions}::int[]) and ${raw(seen)})`;
+}
+
+const notOpened = (alias: string) => `${alias}.opened_at is null and ${notClicked(alias)}`;
+const notClicked = (alias: string) => `${alias}.clicked_at is null and ${alias}.bounced_at is null`;
+
+/** What became of an email after it was sent, and what its recipient did or did not do. */
+export const deeds = [
+  'sent',
+  'delivered',
+  'opened',
+  'clicked',
+  'not_opened',
+  'not_clicked',
+  'bounced',
+  'complained',
+  'unsubscribed',
+] as const;
+/** One of `deeds`, by the link that was clicked where one is named. */
+export interface Deed {
+  did: (typeof deeds)[number];
+  link: string | null;
+}
+
+/** The ledger of a send. */
+export type Ledger = Pick<SendKey, 'campaignId' | 'sendSeq'>;
+
+/** The rows `e` of a ledger: where they are read, which of them are listed, and the time that each has in the list. */
+interface LedgerRows {
+  from: Query;
+  where: Query;
+  at: Query;
+}
+
+/** The rows of the ledger of a send whose recipients did what is asked for; without it, all. */
+export function ledgerRows({ campaignId, sendSeq }: Ledger, deed: Deed | null): LedgerRows {
+  const ledger = raw('emails e');
+  if (deed === null) return { from: ledger, where: raw('true'), at: raw('coalesce(e.sent_at, e.updated_at)') };
+  const { did, link } = deed;
+  if (did === 'unsubscribed')
+    // Few leave: from their events, each with its mail. The limit keeps the planner from reading the ledger once for each of them.
+    return {
+      from: sql`(
+        select ev.email_id, min(ev.created_at) as at
+        from campaign_sends s join events ev on ev.project_id = s.project_id and ev.created_at >= s.created_at
+        where s.campaign_id = ${campaignId}::uuid and s.send_seq = ${sendSeq}::int
+          and ev.name = 'contact.unsubscribed' and ev.email_id is not null and ev.data ->> 'reason' is null
+        group by 1) gone cross join lateral (select * from emails where id = gone.email_id limit 1) e`,
+      where: raw('true'),
+      at: raw('gone.at'),
+    };
+  if (did === 'not_opened' || did === 'not_clicked') {
+    const missed = did === 'not_opened' ? notOpened('e') : notClicked('e');
+    return { from: ledger, where: raw(`e.sent_at is not null and ${missed}`), at: raw('e.sent_at') };
+  }
+  const at = raw(`e.${did}_at`);
+  if (link === null) return { from: ledger, where: raw(`e.${did}_at is not null`), at };
+  // The row has the first click alone; each click with its link is an event.
+  const where = sql`${at} is not null and exists (
+    select from events ev where ev.contact_id = e.contact_id and ev.created_at >= e.created_at and ev.name = 'email.click'
+      and ev.email_id = e.id and ev.data ->> 'link' = ${link}::text)`;
+  return { from: ledger, where, at };
 }

@@ -150,6 +150,94 @@ describe('the ledger', () => {
   });
 });
 
+describe('what recipients did', () => {
+  /** Five that were sent: one opened, one clicked without an open, one did both and left, one bounced, one only got it. */
+  async function readLedger(): Promise<void> {
+    const at = (minute: number) => `2026-03-02T09:${minute}:00.000Z`;
+    const delivered = { status: 'DELIVERED', delivered_at: at(16) };
+    await sentRow(0, { ...delivered, opened_at: at(20) });
+    const clicked = await sentRow(1, { ...delivered, clicked_at: at(21) });
+    const both = await sentRow(2, { ...delivered, opened_at: at(22), clicked_at: at(23) });
+    await sentRow(3, { status: 'BOUNCED', bounced_at: at(16) });
+    await sentRow(4, delivered);
+    await row(5, { status: 'FAILED', reason: { code: 'unsubscribed' } });
+    const click = (link: string) => ({ kind: 'click', link }) as const;
+    const reports = [
+      [clicked, 1, click('https://herons.test/spring')],
+      [both, 2, click('https://herons.test/spring')],
+      [both, 2, click('https://herons.test/count')],
+      [both, 2, { kind: 'optOut', own: true }],
+    ] as const;
+    for (const [index, [emailId, n, effect]] of reports.entries()) {
+      const mail = { emailId, projectId: project.id };
+      const recipient = people[n]?.email ?? '';
+      const report = { ...mail, key: `${campaign}-${index}`, messageId: `pm-${n}`, recipient, at: at(30), effect };
+      expect(await applyNotification(database.db, 'postmark', mail, report, true)).toBe('done');
+    }
+    await database.db.count(
+      `update campaigns set status = 'SENT', total_recipients = 6, sent_count = 5, skipped_count = 1, delivered_count = 4, opened_count = 2,
+         clicked_count = 2, bounced_count = 1 where id = $1`,
+      [campaign],
+    );
+  }
+  const listed = async (query: string) => {
+    const { body } = await recipients(`?${query}`);
+    const found = body.data.map(({ email }: { email: string }) => people.findIndex((one) => one.email === email));
+    return [found.sort(), body.total];
+  };
+
+  test('filters the ledger, and the numbers are those of the funnel', async () => {
+    await readLedger();
+    const { data: stats } = (await call('GET', `/campaigns/${campaign}/stats`)).body;
+    expect(await listed('did=sent')).toEqual([[0, 1, 2, 3, 4], stats.sentCount]);
+    expect(await listed('did=delivered')).toEqual([[0, 1, 2, 4], stats.deliveredCount]);
+    expect(await listed('did=opened')).toEqual([[0, 2], stats.openedCount]);
+    expect(await listed('did=clicked')).toEqual([[1, 2], stats.clickedCount]);
+    expect(await listed('did=bounced')).toEqual([[3], stats.bouncedCount]);
+    expect(await listed('did=complained')).toEqual([[], stats.complainedCount]);
+    expect(await listed('did=unsubscribed')).toEqual([[2], stats.unsubscribedCount]);
+    expect(stats.unsubscribedCount).toBe(1);
+    expect(await listed('did=not_opened')).toEqual([[4], null]);
+    expect(await listed('did=not_clicked')).toEqual([[0, 4], null]);
+    expect(await listed('did=clicked&link=https://herons.test/spring')).toEqual([[1, 2], null]);
+    expect(await listed('did=clicked&link=https://herons.test/count')).toEqual([[2], null]);
+    expect(await listed('did=bounced&verdict=skipped')).toEqual([[], null]);
+    const opened = (await recipients('?did=opened')).body.data as { occurredAt: string; sentAt: string }[];
+    expect(opened.map(({ occurredAt }) => occurredAt).sort()).toEqual([
+      '2026-03-02T09:20:00.000Z',
+      '2026-03-02T09:22:00.000Z',
+    ]);
+    expect(opened[0]?.sentAt).toBe('2026-03-02T09:15:00.000Z');
+    const file = parse((await recipients('?format=csv&did=clicked')).body, { columns: true }) as object[];
+    expect(file).toHaveLength(2);
+  });
+
+  test('comes page by page, by contact as the whole ledger does', async () => {
+    await readLedger();
+    const all = (await recipients('')).body.data.map(({ contactId }: { contactId: string }) => contactId);
+    const seen: string[] = [];
+    let cursor = '';
+    do {
+      const { body } = await recipients(`?did=delivered&limit=1${cursor}`);
+      seen.push(...body.data.map(({ contactId }: { contactId: string }) => contactId));
+      cursor = body.hasMore ? `&cursor=${body.cursor}` : '';
+    } while (cursor !== '');
+    expect(seen).toHaveLength(4);
+    expect(seen).toEqual(all.filter((id: string) => seen.includes(id)));
+  });
+
+  test('refuses what it does not know, by the name of the field', async () => {
+    for (const [query, field] of [
+      ['did=slept', 'did'],
+      ['did=bounced&type=bounced', 'did'],
+      ['did=opened&link=https://herons.test/spring', 'link'],
+      ['link=https://herons.test/spring', 'link'],
+      ['format=csv&did=slept', 'did'],
+    ])
+      expect(await recipients(`?${query}`)).toMatchObject({ status: 400, body: { error: { details: { field } } } });
+  });
+});
+
 describe('bounces and complaints', () => {
   test('are listed by type, newest first, with bounces for every type that there is not', async () => {
     const ids = [];

@@ -419,7 +419,7 @@ class Campaigns(Resource):
         return result
 
     def list_recipients(self, id: str, query: Optional[types.ListCampaignRecipientsQuery] = None, **options: Unpack[CallOptions]) -> Page[types.CampaignRecipient]:
-        """List the recipients of a campaign with their verdicts. The ledger of the current send, of one `verdict` (handed_over, skipped, failed, unknown, pending) or of all; as a CSV file with `format=csv` or `Accept: text/csv`. With `type` (bounced, complained), the recipients whose mail bounced or was reported as spam, newest first. Needs the secret key, or a session with `X-Project-Id`. Keys with scopes need `campaigns:read`."""
+        """List the recipients of a campaign with their verdicts. The ledger of the current send, of one `verdict` (handed_over, skipped, failed, unknown, pending) or of all, and of what recipients `did`; as a CSV file with `format=csv` or `Accept: text/csv`. With `type` (bounced, complained), the recipients whose mail bounced or was reported as spam, newest first. Needs the secret key, or a session with `X-Project-Id`. Keys with scopes need `campaigns:read`."""
         return self._client.pages("listCampaignRecipients", path={"id": id}, query=query, **options)
 
     def start_dry_run(self, id: str, body: Optional[types.StartCampaignDryRunRequest] = None, **options: Unpack[CallOptions]) -> types.CampaignDryRun:

@@ -6,6 +6,7 @@ import { Empty, Shown } from '../../../ui/States.tsx';
 import { Table } from '../../../ui/Table.tsx';
 import { count, counted } from '../../../words/numbers.ts';
 import type { Campaign } from '../campaign.ts';
+import { RecipientsLink } from '../Ledger.tsx';
 import { type Clicks, comparableLink } from '../rules/results.ts';
 import type { Results } from './results.ts';
 import '../../mail/mail.css';
@@ -62,7 +63,19 @@ function LinkTable({ links }: { links: Results['links'] }) {
       rowKey={({ link }) => link}
       columns={[
         { key: 'link', title: 'Link', cell: ({ link }) => <span className="break">{link || 'Other links'}</span> },
-        { key: 'recipients', title: 'Recipients', number: true, cell: ({ recipients }) => count(recipients) },
+        {
+          key: 'recipients',
+          title: 'Recipients',
+          number: true,
+          cell: ({ link, recipients }) =>
+            link ? (
+              <RecipientsLink did="clicked" link={link}>
+                {count(recipients)}
+              </RecipientsLink>
+            ) : (
+              count(recipients)
+            ),
+        },
         { key: 'clicks', title: 'Clicks', number: true, cell: ({ clicks }) => count(clicks) },
       ]}
     />

@@ -5,6 +5,7 @@ import { Timestamp } from '../../../ui/Timestamp.tsx';
 import { count, counted, rate } from '../../../words/numbers.ts';
 import { subjectText } from '../../../words/subjects.ts';
 import type { Campaign } from '../campaign.ts';
+import { type Deed, deeds, RecipientsLink } from '../Ledger.tsx';
 import { differenceText, type Rates } from '../rules/results.ts';
 
 /** Counts and rates of a campaign. */
@@ -27,10 +28,9 @@ export function Progress({
   const beside = (key: keyof Rates) =>
     usual && !isSending ? `${rate(stats[key])}, ${differenceText(stats[key], usual[key])}` : rate(stats[key]);
   const figures = [
-    ['Recipients', stats.totalRecipients],
-    ['Bounced', stats.bouncedCount, beside('bounceRate')],
-    ['Complaints', stats.complainedCount, rate(stats.complaintRate)],
-    ['Unsubscribed', stats.unsubscribedCount, beside('unsubscribeRate')],
+    ['bounced', 'Bounced', stats.bouncedCount, beside('bounceRate')],
+    ['complained', 'Complaints', stats.complainedCount, rate(stats.complaintRate)],
+    ['unsubscribed', 'Unsubscribed', stats.unsubscribedCount, beside('unsubscribeRate')],
   ] as const;
   return (
     <Card title={isSending ? 'Progress' : 'Results'}>
@@ -45,64 +45,75 @@ export function Progress({
         ) : null}
         <Funnel
           steps={[
-            ['Sent', stats.sentCount, stats.sentCount === 0 ? 0 : 100, ''],
-            ['Delivered', stats.deliveredCount, stats.deliveryRate, beside('deliveryRate')],
-            ['Opened', stats.openedCount, stats.openRate, beside('openRate')],
-            ['Clicked', stats.clickedCount, stats.clickRate, beside('clickRate')],
+            ['sent', stats.sentCount, stats.sentCount === 0 ? 0 : 100, ''],
+            ['delivered', stats.deliveredCount, stats.deliveryRate, beside('deliveryRate')],
+            ['opened', stats.openedCount, stats.openRate, beside('openRate')],
+            ['clicked', stats.clickedCount, stats.clickRate, beside('clickRate')],
           ]}
         />
         <dl className="figures sm:grid-cols-4">
-          {figures.map(([name, value, more]) => (
-            <Figure key={name} name={name} value={count(value)} {...(more === undefined ? {} : { more })} />
+          <Figure name="Recipients" value={count(stats.totalRecipients)} />
+          {figures.map(([did, name, value, more]) => (
+            <Figure
+              key={did}
+              name={value === 0 ? name : <RecipientsLink did={did}>{name}</RecipientsLink>}
+              value={count(value)}
+              more={more}
+            />
           ))}
         </dl>
-        <dl className="facts">
-          <dt>Started</dt>
-          <dd>
-            <Timestamp at={campaign.sentAt} />
-          </dd>
-          <dt>From</dt>
-          <dd>{campaign.from}</dd>
-          <dt>Subject</dt>
-          <dd dir="auto">{subjectText(campaign.subject)}</dd>
-          {stats.versions.length > 1 ? (
-            <>
-              <dt>Versions</dt>
-              <dd>
-                {stats.versions.map(({ version, subject, sentCount, replacedAt }) => (
-                  <div key={version}>
-                    Version {version}: {count(sentCount)} sent, <bdi>{subjectText(subject)}</bdi>
-                    {replacedAt ? (
-                      <>
-                        , replaced <Timestamp at={replacedAt} />
-                      </>
-                    ) : null}
-                  </div>
-                ))}
-              </dd>
-            </>
-          ) : null}
-        </dl>
+        <Facts campaign={campaign} stats={stats} />
       </div>
     </Card>
   );
 }
 
-/** Steps of the way from sent to clicked, each with a bar as long as its share of what was sent. */
-function Funnel({
-  steps,
-}: {
-  steps: readonly (readonly [name: string, value: number, share: number, more: string])[];
-}) {
+/** When a campaign began, from whom, and with which content. */
+function Facts({ campaign, stats }: { campaign: Campaign; stats: Stats }) {
+  return (
+    <dl className="facts">
+      <dt>Started</dt>
+      <dd>
+        <Timestamp at={campaign.sentAt} />
+      </dd>
+      <dt>From</dt>
+      <dd>{campaign.from}</dd>
+      <dt>Subject</dt>
+      <dd dir="auto">{subjectText(campaign.subject)}</dd>
+      {stats.versions.length > 1 ? (
+        <>
+          <dt>Versions</dt>
+          <dd>
+            {stats.versions.map(({ version, subject, sentCount, replacedAt }) => (
+              <div key={version}>
+                Version {version}: {count(sentCount)} sent, <bdi>{subjectText(subject)}</bdi>
+                {replacedAt ? (
+                  <>
+                    , replaced <Timestamp at={replacedAt} />
+                  </>
+                ) : null}
+              </div>
+            ))}
+          </dd>
+        </>
+      ) : null}
+    </dl>
+  );
+}
+
+/** Steps of the way from sent to clicked, each with a bar as long as its share of what was sent, which leads to its recipients. */
+function Funnel({ steps }: { steps: readonly (readonly [did: Deed, value: number, share: number, more: string])[] }) {
   return (
     <dl className="flex flex-col gap-2">
-      {steps.map(([name, value, share, more]) => (
+      {steps.map(([did, value, share, more]) => (
         <div
-          key={name}
+          key={did}
           data-slot="figure"
-          className="grid grid-cols-[5.5rem_minmax(0,1fr)] items-center gap-x-3 @2xl:grid-cols-[5.5rem_5rem_minmax(0,1fr)_14rem]"
+          className="relative grid grid-cols-[5.5rem_minmax(0,1fr)] items-center gap-x-3 @2xl:grid-cols-[5.5rem_5rem_minmax(0,1fr)_14rem]"
         >
-          <dt className="text-sm text-muted">{name}</dt>
+          <dt className="text-sm text-muted [&_a]:after:absolute [&_a]:after:inset-0">
+            {value === 0 ? deeds[did] : <RecipientsLink did={did}>{deeds[did]}</RecipientsLink>}
+          </dt>
           <dd className="text-xl font-semibold tracking-tight tabular-nums">{count(value)}</dd>
           <dd aria-hidden className="h-4 rounded-sm bg-hover max-@2xl:col-span-2">
             <span className="block h-full rounded-sm bg-accent-solid" style={{ width: `${Math.min(100, share)}%` }} />

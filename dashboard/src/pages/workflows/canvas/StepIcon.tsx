@@ -1,5 +1,4 @@
 import {
-  AlarmClock,
   CircleStop,
   Clock,
   Hourglass,
@@ -18,7 +17,6 @@ const icons: Record<StepType, LucideIcon> = {
   SEND_EMAIL: Mail,
   DELAY: Clock,
   WAIT_FOR_EVENT: Hourglass,
-  WAIT_UNTIL: AlarmClock,
   CONDITION: Split,
   SPLIT: Percent,
   WEBHOOK: Webhook,

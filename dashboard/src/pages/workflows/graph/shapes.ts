@@ -11,7 +11,6 @@ export type StepType =
   | 'SEND_EMAIL'
   | 'DELAY'
   | 'WAIT_FOR_EVENT'
-  | 'WAIT_UNTIL'
   | 'CONDITION'
   | 'SPLIT'
   | 'WEBHOOK'
@@ -47,7 +46,6 @@ export interface PathCounts {
     stepId: string | null;
     reached: number;
     dropped: number;
-    invalidZones: number;
     branches: readonly { branch: string; count: number }[];
   }[];
 }
