@@ -262,9 +262,11 @@ create table automation_step_runs (
   constraint automation_step_runs_outcome_check check ((outcome = any (array['EVENT'::text, 'TIMEOUT'::text]))),
   constraint automation_step_runs_status_check check ((status = any (array['PENDING'::text, 'SCHEDULED'::text, 'WAITING'::text, 'RUNNING'::text, 'COMPLETED'::text, 'SKIPPED'::text, 'FAILED'::text])))
 ) with (fillfactor=70, autovacuum_vacuum_scale_factor=0.05);
-create index automation_step_runs_delays on automation_step_runs using btree (project_id, scheduled_for, id) where ((step_type = 'DELAY'::text) and (status = 'SCHEDULED'::text));
+create index automation_step_runs_delays on automation_step_runs using btree (project_id, scheduled_for, id) where (status = 'SCHEDULED'::text);
+create index automation_step_runs_invalid_zones on automation_step_runs using btree (step_id, started_at) where (output ? 'invalidZone'::text);
 create index automation_step_runs_reached on automation_step_runs using btree (step_id, started_at, branch, status);
 create index automation_step_runs_resolved on automation_step_runs using btree (updated_at, id) where ((status = 'WAITING'::text) and (resume_event_id is not null));
+create index automation_step_runs_until on automation_step_runs using btree (contact_id) where ((step_type = 'WAIT_UNTIL'::text) and (status = 'SCHEDULED'::text));
 create index automation_step_runs_waits on automation_step_runs using btree (project_id, event_name, contact_id) where ((status = 'WAITING'::text) and (outcome is null));
 
 -- A step of the graph that is being edited.
@@ -282,7 +284,7 @@ create table automation_steps (
   constraint automation_steps_pkey primary key (id),
   constraint automation_steps_automation_id_fkey foreign key (automation_id) references automations(id) on delete cascade,
   constraint automation_steps_template_id_fkey foreign key (template_id) references templates(id) on delete set null,
-  constraint automation_steps_type_check check ((type = any (array['TRIGGER'::text, 'SEND_EMAIL'::text, 'DELAY'::text, 'WAIT_FOR_EVENT'::text, 'CONDITION'::text, 'SPLIT'::text, 'WEBHOOK'::text, 'UPDATE_CONTACT'::text, 'EXIT'::text])))
+  constraint automation_steps_type_check check ((type = any (array['TRIGGER'::text, 'SEND_EMAIL'::text, 'DELAY'::text, 'WAIT_FOR_EVENT'::text, 'WAIT_UNTIL'::text, 'CONDITION'::text, 'SPLIT'::text, 'WEBHOOK'::text, 'UPDATE_CONTACT'::text, 'EXIT'::text])))
 );
 create index automation_steps_automation on automation_steps using btree (automation_id, created_at, id);
 create index automation_steps_template on automation_steps using btree (template_id) where (template_id is not null);
@@ -2871,7 +2873,24 @@ begin
         subscribed_before, nullif(email_before, email), nullif(email, email_before)
       from written
       where changes and (restores or pg_column_size(data) <= 8000 and not exists (select from full_catalogues where project_id = project)
-        or contact_data_fits(project, data_before, data)))
+        or contact_data_fits(project, data_before, data))),
+    -- 5. Executions that wait until a date of the contact, or a time in its zone, wait until another instant by now.
+    woken as (
+      insert into outbox (id, dedupe_key, kind, workflow_id, payload)
+      select x.id, 'signal:' || x.execution || ':' || x.id, 'signal', x.execution,
+        jsonb_build_object('type', 'signal', 'id', x.execution, 'signal', 'resume', 'input', jsonb_build_object('seq', x.seq))
+      from written w cross join lateral (
+        select uuidv7() as id, 'automation/' || r.automation_id || '/' || r.contact_id || '/' || r.entry as execution, r.seq
+        from automation_step_runs s join automation_runs r on r.id = s.run_id
+        where s.contact_id = w.id and s.step_type = 'WAIT_UNTIL' and s.status = 'SCHEDULED'
+          and (w.data_before -> 'timezone' is distinct from w.data -> 'timezone'
+            or exists (
+              select from regexp_replace(s.input ->> 'field', '^(contact[.])?data[.]', '') as f (key)
+              where w.data_before -> f.key is distinct from w.data -> f.key
+                or w.data_before -> split_part(f.key, '.', 1) is distinct from w.data -> split_part(f.key, '.', 1)))
+        offset 0) x
+      where w.changes
+      returning pg_notify('fernpost_outbox', ''))
     select w.id, w.email, w.subscribed, w.data, project, w.created_at,
       case when w.changes then now()::timestamptz(3) else w.updated_at end,
       false, w.changes, w.subscribed <> w.subscribed_before

@@ -144,7 +144,24 @@ begin
         subscribed_before, nullif(email_before, email), nullif(email, email_before)
       from written
       where changes and (restores or pg_column_size(data) <= 8000 and not exists (select from full_catalogues where project_id = project)
-        or contact_data_fits(project, data_before, data)))
+        or contact_data_fits(project, data_before, data))),
+    -- 5. Executions that wait until a date of the contact, or a time in its zone, wait until another instant by now.
+    woken as (
+      insert into outbox (id, dedupe_key, kind, workflow_id, payload)
+      select x.id, 'signal:' || x.execution || ':' || x.id, 'signal', x.execution,
+        jsonb_build_object('type', 'signal', 'id', x.execution, 'signal', 'resume', 'input', jsonb_build_object('seq', x.seq))
+      from written w cross join lateral (
+        select uuidv7() as id, 'automation/' || r.automation_id || '/' || r.contact_id || '/' || r.entry as execution, r.seq
+        from automation_step_runs s join automation_runs r on r.id = s.run_id
+        where s.contact_id = w.id and s.step_type = 'WAIT_UNTIL' and s.status = 'SCHEDULED'
+          and (w.data_before -> 'timezone' is distinct from w.data -> 'timezone'
+            or exists (
+              select from regexp_replace(s.input ->> 'field', '^(contact[.])?data[.]', '') as f (key)
+              where w.data_before -> f.key is distinct from w.data -> f.key
+                or w.data_before -> split_part(f.key, '.', 1) is distinct from w.data -> split_part(f.key, '.', 1)))
+        offset 0) x
+      where w.changes
+      returning pg_notify('fernpost_outbox', ''))
     select w.id, w.email, w.subscribed, w.data, project, w.created_at,
       case when w.changes then now()::timestamptz(3) else w.updated_at end,
       false, w.changes, w.subscribed <> w.subscribed_before

@@ -26,7 +26,7 @@ test('an automation with every step type is drawn, enabled, run for a contact an
   const { own, inDashboard, open } = designer;
   await own.template('Willkommen bei den Vogelfreunden');
   const email = people[0]?.email ?? '';
-  await own.contact(email, { plan: 'pro' });
+  await own.contact(email, { plan: 'pro', joined: '2020-03-01', timezone: 'Asia/Tokyo' });
   await inDashboard(async (page) => {
     await open(page, 'workflows');
     await page.getByRole('button', { name: 'New workflow' }).first().click();
@@ -50,6 +50,17 @@ test('an automation with every step type is drawn, enabled, run for a contact an
     await type(page, 'Percent of branch 1', '100');
     await type(page, 'Percent of branch 2', '0');
     await pick(page, 'Control group', 'B');
+
+    await add(page, 'wait until', 'A week after joining');
+    await page.getByLabel('Sat', { exact: true }).check();
+    await pick(page, 'Wait until', 'A date of the contact');
+    await type(page, 'Field', 'data.joined');
+    await type(page, 'Offset', '1w');
+    await press(page, 'Show next times for a contact');
+    await type(page, 'Search contacts', email);
+    await page.getByRole('radio', { name: email }).check();
+    await page.getByText(/^Sunday, March 8, 2020 at 9:00.AM \(has passed\)$/).waitFor();
+    await page.getByText('Time zone: Asia/Tokyo.', { exact: true }).waitFor();
 
     await add(page, 'condition', 'Has a paid plan');
     await type(page, 'Field', 'data.plan');
@@ -107,15 +118,16 @@ test('an automation with every step type is drawn, enabled, run for a contact an
     await page.getByText('timeout · 1 · 100%', { exact: true }).waitFor();
     await page.getByText('yes · 1 · 100%', { exact: true }).waitFor();
     await page.getByText('A 100% · 1 · 100%', { exact: true }).waitFor();
-    await expect.poll(() => page.locator('.path-label', { hasText: /^1 · 100%$/ }).count()).toBe(4);
+    await expect.poll(() => page.locator('.path-label', { hasText: /^1 · 100%$/ }).count()).toBe(5);
   });
   const { data } = await own.done('GET', '/workflows?search=Willkommen');
   expect(await own.ways(data[0].id)).toEqual([
     'A moment → Wait for an order',
+    'A week after joining → Has a paid plan',
     'Has a paid plan → Welcome mail (yes)',
     'Mark as invited → Try two ways',
     'Trigger: user.signup → Mark as invited',
-    'Try two ways → Has a paid plan (a)',
+    'Try two ways → A week after joining (a)',
     'Wait for an order → Gave up (TIMEOUT)',
     'Wait for an order → Tell the shop (EVENT)',
     'Welcome mail → A moment',

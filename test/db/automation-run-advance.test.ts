@@ -1,7 +1,9 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { cancelByOperator } from '../../src/automations/runs/actions.ts';
+import { countPaths } from '../../src/automations/runs/queries.ts';
 import { advance } from '../../src/automations/runtime/advance.ts';
 import { decideSplit } from '../../src/automations/runtime/steps.ts';
+import { writeContacts, writingAs } from '../../src/contacts/write.ts';
 import { contactFacts } from '../../src/insight/explain/queries.ts';
 import { explainWorkflow } from '../../src/insight/explain/workflow.ts';
 import { recordingEvents } from '../../src/store/record-events.ts';
@@ -142,6 +144,92 @@ describe('the way of a run', () => {
       expect([seen?.id, seen?.reason], `entry ${entry}`).toEqual([run?.id, branch]);
       expect(seen?.steps.at(1)?.output).toEqual({ branch, percent: 50, holdout: branch === 'b' });
     }
+  });
+
+  test('a wait until a date follows the contact: changed, removed, invalid, passed and reached', async () => {
+    const far = '2099-05-01';
+    const give = (data: object) =>
+      writeContacts(database.db, project.id, [{ id: contact, ...data }], writingAs(database.db, 'contact'));
+    const spec = (passed: string): AutomationSpec => ({
+      allowReentry: true,
+      steps: { wait: ['WAIT_UNTIL', { field: 'data.ends', offset: '-1d', at: '09:00', passed }], out: ['EXIT'] },
+    });
+    await give({ set: { ends: far, timezone: 'Europe/Berlin' } });
+    const { automation, runId } = await begin(spec('continue'));
+    const summary = expect.stringContaining('wait until data.ends');
+    expect(await advance(deps, runId, 0)).toMatchObject({ next: 'sleep', until: '2099-04-30T07:00:00.000Z', summary });
+    const waking = () =>
+      database.db.row<{ signals: number }>(`select count(*)::int as signals from outbox where kind = 'signal'
+        and workflow_id = 'automation/${automation.id}/${contact}/1'`);
+    const due = () =>
+      database.db.row<{ due: string | null; at: string | null }>(
+        `select r.due_at::text as due, s.scheduled_for::text as at from automation_runs r
+         join automation_step_runs s on s.run_id = r.id and s.seq = r.seq - 1 where r.id = $1`,
+        [runId],
+      );
+    // What else changes wakes nobody, and waking without a change moves nothing.
+    await give({ set: { plan: 'team' } });
+    expect(await waking()).toEqual({ signals: 0 });
+    expect(await advance(deps, runId, 2)).toMatchObject({ next: 'sleep', seq: 2, until: '2099-04-30T07:00:00.000Z' });
+    await give({ set: { timezone: 'America/New_York' } });
+    expect(await advance(deps, runId, 2)).toMatchObject({ next: 'sleep', until: '2099-04-30T13:00:00.000Z' });
+    await give({ set: { ends: '2099-06-01' } });
+    expect(await advance(deps, runId, 2)).toMatchObject({ next: 'sleep', until: '2099-05-31T13:00:00.000Z' });
+    const moved = await due();
+    expect([moved?.due, moved?.at]).toEqual([moved?.at, moved?.due]);
+    for (const data of [{ remove: ['ends'] }, { set: { ends: 'soon' } }]) {
+      await give(data);
+      expect(await advance(deps, runId, 2)).toMatchObject({ next: 'wait', until: null, event: 'data.ends' });
+      expect(await due()).toEqual({ due: null, at: null });
+    }
+    expect(await waking()).toEqual({ signals: 4 });
+    await give({ set: { ends: '2020-01-01' } });
+    expect(await advance(deps, runId, 2)).toMatchObject({ next: 'done', status: 'EXITED' });
+    expect((await see(automation)).steps[1]).toMatchObject({
+      status: 'COMPLETED',
+      output: { until: '2019-12-31T14:00:00.000Z', zone: 'America/New_York', passed: true },
+    });
+
+    // A date in the past has passed when the step begins as well, and one that was waited for has been reached.
+    const exits = await begin(spec('exit'));
+    expect(await advance(deps, exits.runId, 0)).toMatchObject({
+      next: 'done',
+      status: 'EXITED',
+      reason: 'date_passed',
+    });
+    await give({ set: { ends: far, timezone: 'Mars' } });
+    const reaches = await begin(spec('exit'));
+    expect(await advance(deps, reaches.runId, 0)).toMatchObject({ until: '2099-04-30T09:00:00.000Z' });
+    await database.db.count(
+      `with past as (update contacts set data = data || '{"ends": "2026-01-02"}' where id = $1)
+       update automation_step_runs set scheduled_for = '2026-01-01T09:00:00Z' where run_id = $2 and status = 'SCHEDULED'`,
+      [contact, reaches.runId],
+    );
+    expect(await advance(deps, reaches.runId, 2)).toMatchObject({ next: 'done', reason: 'exit_step' });
+    expect((await see(reaches.automation)).steps[1]?.output).toEqual({
+      until: '2026-01-01T09:00:00.000Z',
+      zone: 'UTC',
+      invalidZone: true,
+    });
+    const inPath = { branch: null, count: 0, open: 0, invalidZones: 1 };
+    expect(await countPaths(database.db, reaches.automation.id, 1)).toContainEqual(expect.objectContaining(inPath));
+  });
+
+  test('a wait until a time of day ends at that time, in the zone that the contact has by then', async () => {
+    const { automation, runId } = await begin({
+      steps: { wait: ['WAIT_UNTIL', { time: '09:00', fallback: 'Europe/Berlin' }], out: ['EXIT'] },
+    });
+    const first = await advance(deps, runId, 0);
+    if (first.next !== 'sleep') throw new Error(first.next);
+    expect(new Date(first.until).toLocaleTimeString('de', { timeZone: 'Europe/Berlin' })).toBe('09:00:00');
+    const zone = { id: contact, set: { timezone: 'Asia/Kathmandu' } };
+    await writeContacts(database.db, project.id, [zone], writingAs(database.db, 'contact'));
+    const second = await advance(deps, runId, 2);
+    if (second.next !== 'sleep') throw new Error(second.next);
+    expect(new Date(second.until).toLocaleTimeString('de', { timeZone: 'Asia/Kathmandu' })).toBe('09:00:00');
+    await hurry(runId);
+    expect(await advance(deps, runId, 2)).toMatchObject({ next: 'done', status: 'EXITED' });
+    expect((await see(automation)).steps[1]?.output).toMatchObject({ zone: 'Asia/Kathmandu' });
   });
 
   test('condition trees ask for the history of the contact, what the run changed, its mail and the event that started it', async () => {

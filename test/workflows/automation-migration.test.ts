@@ -165,6 +165,20 @@ test('a longer delay keeps people waiting from when their wait began, and a new 
   await statuses(waiting.id, { EXITED: 1 });
   const [run] = await runsOf(db, waiting.id);
   expect(run?.steps[1]?.output).toMatchObject({ waitOutcome: 'EVENT', eventName: 'new.event' });
+
+  const zone = 'Asia/Tokyo';
+  const timed = await waitAndMail({ time: '09:00', zone }, 'WAIT_UNTIL');
+  await fill(timed.id, 1);
+  await edit(timed.id, timed.wait, { time: '10:30', zone });
+  await migrated(timed.id, { otherwise: { action: 'moveNow', toStepId: timed.wait } });
+  await expect
+    .poll(() =>
+      db.row<{ at: string }>(
+        `select to_char(r.due_at at time zone 'UTC', 'HH24:MI') as at from automation_runs r where r.automation_id = $1`,
+        [timed.id],
+      ),
+    )
+    .toEqual({ at: '01:30' });
 });
 
 test('each rule does what it says: finish, move at the next step, move now to another step, exit', async () => {

@@ -6,6 +6,7 @@ import { cancelByOperator, retryExecutions } from '../../src/automations/runs/ac
 import { advance } from '../../src/automations/runtime/advance.ts';
 import { createOrphanCheck, recoverableRuns, recoverableWaits } from '../../src/automations/runtime/recovery.ts';
 import { ensureVersion } from '../../src/automations/versions.ts';
+import { writeContacts, writingAs } from '../../src/contacts/write.ts';
 import { contactFacts } from '../../src/insight/explain/queries.ts';
 import { explainWorkflow } from '../../src/insight/explain/workflow.ts';
 import { newId } from '../../src/lib/ids.ts';
@@ -77,6 +78,7 @@ describe('an execution', () => {
     const automation = await anAutomation(database.db, project.id, {
       steps: {
         mail: ['SEND_EMAIL', { templateId: template }],
+        until: ['WAIT_UNTIL', { field: 'data.ends' }],
         delay: ['DELAY', { amount: 0.002, unit: 'minutes' }],
         wait: ['WAIT_FOR_EVENT', { eventName: 'order.paid', timeout: 60 }],
         check: ['CONDITION', { field: 'event.total', operator: 'greaterThan', value: 500 }],
@@ -86,7 +88,8 @@ describe('an execution', () => {
       },
       ways: [
         ['trigger', 'mail'],
-        ['mail', 'delay'],
+        ['mail', 'until'],
+        ['until', 'delay'],
         ['delay', 'wait'],
         ['wait', 'check'],
         ['check.yes', 'hook'],
@@ -94,18 +97,24 @@ describe('an execution', () => {
         ['update', 'out'],
       ],
     });
-    const contact = await somebody();
+    const contact = await somebody({ ends: '2099-01-01' });
     await enter(automation, contact);
+    await expect.poll(async () => (await runOf(database.db, automation.id)).at).toBe('until');
+    const moved = { id: contact, set: { ends: '2020-01-01' } };
+    await writeContacts(database.db, project.id, [moved], writingAs(database.db, 'contact'));
     await expect.poll(async () => (await runOf(database.db, automation.id)).at).toBe('wait');
     await anEvent(database.db, project.id, contact, 'order.paid', { total: 620 });
     expect(await execution(automation, contact).result()).toMatchObject({ status: 'EXITED', reason: 'converted' });
     const run = await runOf(database.db, automation.id);
     expect(run.steps.map((step) => [step.name, step.status])).toEqual(
-      ['trigger', 'mail', 'delay', 'wait', 'check', 'hook', 'update', 'out'].map((name) => [name, 'COMPLETED']),
+      ['trigger', 'mail', 'until', 'delay', 'wait', 'check', 'hook', 'update', 'out'].map((name) => [
+        name,
+        'COMPLETED',
+      ]),
     );
     expect(receiver.requests).toHaveLength(1);
     expect(receiver.requests[0]).toMatchObject({ method: 'POST', url: '/620' });
-    expect(run.steps[5]?.output).toMatchObject({ statusCode: 200, success: true, response: { score: 7 } });
+    expect(run.steps[6]?.output).toMatchObject({ statusCode: 200, success: true, response: { score: 7 } });
   });
 
   test('can be watched: query, search attributes, memo and summary say where it is', async () => {

@@ -8,6 +8,7 @@ import { coded, JsonObject, textField, Uuid } from '../../lib/validation/fields.
 import { type FieldProblem, fieldProblems, jsonType } from '../../lib/validation/problems.ts';
 import { enqueueAll } from '../../store/outbox/queries.ts';
 import { type Database, limitingKey } from '../../store/sql.ts';
+import { isTimezone } from '../graph/wait-until.ts';
 import type { Changed } from '../list-service.ts';
 import { findAutomation, found } from '../queries.ts';
 import { executionBody, keepSenders } from '../rows.ts';
@@ -168,14 +169,4 @@ function listed(flags: readonly number[]): number[] {
 
 function range(from: number, through: number): number[] {
   return Array.from({ length: through - from + 1 }, (_, index) => from + index);
-}
-
-function isTimezone(name: string): boolean {
-  try {
-    new Intl.DateTimeFormat('en', { timeZone: name });
-    // Offsets such as +02:00 are no zones to Temporal.
-    return !/^[+-]/.test(name);
-  } catch {
-    return false;
-  }
 }

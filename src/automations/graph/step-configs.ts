@@ -17,6 +17,7 @@ import {
   Uuid,
 } from '../../lib/validation/fields.ts';
 import { type FieldProblem, fieldProblems } from '../../lib/validation/problems.ts';
+import { UntilDate, UntilTime, type WaitUntil } from './wait-until.ts';
 import { WebhookConfig } from './webhook-config.ts';
 
 /** The types of steps. A TRIGGER is made with its automation, never by callers. */
@@ -25,6 +26,7 @@ export const stepTypes = [
   'SEND_EMAIL',
   'DELAY',
   'WAIT_FOR_EVENT',
+  'WAIT_UNTIL',
   'CONDITION',
   'SPLIT',
   'WEBHOOK',
@@ -125,6 +127,12 @@ const WaitForEventConfig = v.object({
     '`step`, the default: only events after the wait has begun end it. `entry`: an event since the contact entered the workflow ends it at once.',
     v.nullish(choice(['step', 'entry'])),
   ),
+});
+
+// A field says that a date is waited for.
+const WaitUntilConfig = v.lazy((given): v.GenericSchema<unknown, WaitUntil> => {
+  const { field = null } = (given ?? {}) as { field?: unknown };
+  return (field === null ? UntilTime : UntilDate) as v.GenericSchema<unknown, WaitUntil>;
 });
 
 /** The config of a CONDITION with one comparison. */
@@ -318,6 +326,7 @@ export const stepConfigs = {
   SEND_EMAIL: SendEmailConfig,
   DELAY: DelayConfig,
   WAIT_FOR_EVENT: WaitForEventConfig,
+  WAIT_UNTIL: WaitUntilConfig,
   SPLIT: SplitConfig,
   WEBHOOK: WebhookConfig,
   UPDATE_CONTACT: UpdateContactConfig,

@@ -96,6 +96,8 @@ function newTimes(step: GraphStep, startedAt: string): WaitTimes | null {
     const { config } = readStepConfig('DELAY', step.config);
     return config && { ...common, scheduledFor: after(delayMs(config)), executeAfter: null, eventName: null };
   }
+  // The execution, which is woken, finds the instant, because that depends on the contact.
+  if (step.type === 'WAIT_UNTIL') return { ...common, scheduledFor: null, executeAfter: null, eventName: null };
   if (step.type !== 'WAIT_FOR_EVENT') return null;
   const { config } = readStepConfig('WAIT_FOR_EVENT', step.config);
   if (config === null) return null;

@@ -179,6 +179,8 @@ interface PathCount {
   count: number;
   /** How many of them are still at the step. */
   open: number;
+  /** How many waits of the step ended in a zone that stood in for the contact's, which was invalid; 0 beside a branch. */
+  invalidZones: number;
 }
 
 /**
@@ -187,13 +189,16 @@ interface PathCount {
  */
 export function countPaths(db: Database, automationId: string, days: number | null): Promise<PathCount[]> {
   return db.rows<PathCount>(sql`
-    select s.id as "stepId", x.branch, sum(x.runs)::int as count, sum(x.open)::int as open
+    select s.id as "stepId", x.branch, sum(x.runs)::int as count, sum(x.open)::int as open, sum(x.invalid)::int as "invalidZones"
     from (select coalesce(now() - ${days}::integer * interval '1 day', '-infinity') as start) since cross join automation_steps s cross join lateral (
-      select x.branch, count(*) as runs, count(*) filter (where x.branch is null and x.${isOpenStep}) as open
+      select x.branch, count(*) as runs, count(*) filter (where x.branch is null and x.${isOpenStep}) as open, 0 as invalid
       from automation_step_runs x where x.step_id = s.id and x.started_at >= since.start group by x.branch
       union all
-      select nullif(k.branch, ''), k.runs, 0 from automation_path_sums k
-      where k.automation_id = s.automation_id and k.step_id = s.id and k.day >= (since.start at time zone 'UTC')::date) x
+      select nullif(k.branch, ''), k.runs, 0, 0 from automation_path_sums k
+      where k.automation_id = s.automation_id and k.step_id = s.id and k.day >= (since.start at time zone 'UTC')::date
+      union all
+      select null, 0, 0, count(*) from automation_step_runs x
+      where x.step_id = s.id and x.started_at >= since.start and x.output ? 'invalidZone' having count(*) > 0) x
     where s.automation_id = ${automationId} group by s.id, x.branch order by s.id, x.branch`);
 }
 

@@ -111,7 +111,10 @@ export const StepExecutionBody = v.object({
     '`PENDING`, `SCHEDULED`, `WAITING` or `RUNNING`, then `COMPLETED`, `SKIPPED` or `FAILED`.',
     v.picklist(stepRunStatuses),
   ),
-  scheduledFor: field('When a delay ends; null for other steps.', v.nullable(Instant)),
+  scheduledFor: field(
+    'When a delay or a `WAIT_UNTIL` ends; null for other steps, and while the contact has no date to wait for.',
+    v.nullable(Instant),
+  ),
   executeAfter: field(
     'When a wait for an event times out; null for other steps and for waits without a timeout.',
     v.nullable(Instant),
@@ -284,6 +287,10 @@ export const WorkflowPeople = v.object({
         reached: field('Number of times the step was reached, within `days`.', Integer),
         dropped: field(
           'Number of these that took no path: the step failed, or the contact was canceled or migrated away.',
+          Integer,
+        ),
+        invalidZones: field(
+          '`WAIT_UNTIL`: number of waits that ended by `fallback` because `data.timezone` was invalid, within `days` and the retention of executions.',
           Integer,
         ),
         branches: field(

@@ -85,7 +85,7 @@ export async function getExecution(
 }
 
 function whatFor(step: StepRunRow | undefined): string {
-  if (step?.status === 'SCHEDULED') return 'timer';
+  if (step?.status === 'SCHEDULED') return step.scheduledFor === null ? `a date in ${step.input?.field}` : 'timer';
   if (step?.status === 'WAITING') return step.outcome === null ? `event ${step.eventName}` : 'a worker';
   return step?.step.type === 'WEBHOOK' ? 'an answer to its webhook' : 'a worker';
 }

@@ -45,6 +45,7 @@ export async function countInside(
         waiting: own.find(({ status }) => status === 'WAITING')?.count ?? 0,
         reached: paths.reduce((total, { count }) => total + count, 0),
         dropped: (stayed?.count ?? 0) - (stayed?.open ?? 0),
+        invalidZones: stayed?.invalidZones ?? 0,
         branches: paths.flatMap(({ branch, count }) => (branch === null ? [] : [{ branch, count }])),
       };
     }),
@@ -61,7 +62,7 @@ function daysOf({ days }: CountWorkflowPeople): number | null {
   return given;
 }
 
-/** A mail that a run will send when its delay is over. */
+/** A mail that a run will send when its delay, or its wait for a time, is over. */
 interface UpcomingMail {
   /** The execution of the delay. */
   stepRunId: string;
@@ -144,7 +145,7 @@ function pageOfDelays(
   return db.rows<DelayOfPage>(sql`
     with looked as materialized (
       select id, run_id, seq, step_id, contact_id, scheduled_for from automation_step_runs
-      where project_id = ${projectId} and step_type = 'DELAY' and status = 'SCHEDULED'
+      where project_id = ${projectId} and status = 'SCHEDULED'
         and (scheduled_for, id) > (${after.at}::timestamptz, ${after.id}::uuid)
         and scheduled_for <= ${until.toISOString()}::timestamptz
       order by scheduled_for, id limit ${atOnce})

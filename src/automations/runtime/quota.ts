@@ -23,6 +23,7 @@ export function standing(seq: number, open: StepRun | null): Directive {
   const step: StepAt = { id: open.stepId, type: open.stepType, name: open.stepName, since: open.startedAt };
   if (open.stepType === 'DELAY' && open.scheduledFor !== null)
     return { next: 'sleep', seq, until: open.scheduledFor, step, summary: delaySummary(open) };
+  if (open.stepType === 'WAIT_UNTIL') return untilDirective(seq, open, step);
   if (open.stepType === 'WAIT_FOR_EVENT' && open.outcome === null && open.eventName !== null)
     return {
       next: 'wait',
@@ -35,6 +36,15 @@ export function standing(seq: number, open: StepRun | null): Directive {
   if (open.stepType === 'WEBHOOK' && open.output === null && open.error === null)
     return { next: 'http', seq, stepRunId: open.id, step, summary: `webhook · ${place(open)}` };
   return { next: 'goOn', seq };
+}
+
+// Without an instant only a change of the contact moves the run.
+function untilDirective(seq: number, open: StepRun, step: StepAt): Directive {
+  const what = briefly(String(open.input?.field ?? open.input?.time ?? ''), 50);
+  const facts = { seq, step, summary: `wait until ${what} · ${place(open)}` };
+  return open.scheduledFor === null
+    ? { ...facts, next: 'wait', until: null, event: what }
+    : { ...facts, next: 'sleep', until: open.scheduledFor };
 }
 
 function delaySummary(open: StepRun): string {

@@ -170,8 +170,8 @@ export async function saveRun(tx: Database, run: RunChange, stepRuns: readonly S
     from jsonb_to_recordset(${JSON.stringify(stepRuns)}::jsonb) as s (id uuid, "stepId" uuid, seq integer, "stepType" text,
       "stepName" text, status text, "scheduledFor" timestamptz, "executeAfter" timestamptz, "eventName" text, outcome text,
       "resumeEventId" uuid, input jsonb, output jsonb, error text, "startedAt" timestamptz, "completedAt" timestamptz)
-    on conflict (id) do update set status = excluded.status, outcome = excluded.outcome, output = excluded.output,
-      error = excluded.error, completed_at = excluded.completed_at, updated_at = now())`;
+    on conflict (id) do update set status = excluded.status, scheduled_for = excluded.scheduled_for,
+      outcome = excluded.outcome, output = excluded.output, error = excluded.error, completed_at = excluded.completed_at, updated_at = now())`;
   await tx.count(
     run.completedAt === null
       ? sql`with ${written} select`

@@ -8,7 +8,8 @@ import { isoInstant } from '../../store/columns.ts';
 import { type Database, withSavepoint } from '../../store/sql.ts';
 import type { GraphStep } from '../graph/graph.ts';
 import { delayMs, hundredths, readStepConfig, type StepConfigs, type StepType } from '../graph/step-configs.ts';
-import { type ConditionConfig, decideCondition, type StepContact } from './condition.ts';
+import { dateInstant, nextTime, type WaitUntil, zoneFor } from '../graph/wait-until.ts';
+import { type ConditionConfig, decideCondition, fieldValue, type StepContact, type StepFacts } from './condition.ts';
 import { StepFailure } from './directive.ts';
 import { limitOf, type MailRecipient, mailKind, sendStepMail, templateOf } from './mail-step.ts';
 import type { MailQuota } from './quota.ts';
@@ -60,6 +61,13 @@ export async function enterStep(scene: StepScene, step: GraphStep, stepRunId: st
       const resumeEventId = await awaitedEvent(tx, run, { eventName, where, since: 'entry', wait: null });
       return { done: false, waits: { ...waits, resumeEventId, outcome: resumeEventId === null ? null : 'EVENT' } };
     }
+    case 'WAIT_UNTIL': {
+      const { run, contact } = scene;
+      const decided = decideUntil(configOf('WAIT_UNTIL', step), { contact, context: run.context }, run.now, null);
+      if (decided.state === 'waits')
+        return { done: false, waits: { status: 'SCHEDULED', scheduledFor: decided.output.until } };
+      return { done: true, output: decided.output, ...(decided.exit && { exit: decided.exit }) };
+    }
     case 'CONDITION': {
       const { tx, run, contact } = scene;
       const { projectId, context } = run;
@@ -82,6 +90,40 @@ export async function enterStep(scene: StepScene, step: GraphStep, stepRunId: st
       return { done: true, output: { exited: true, reason }, exit: reason };
     }
   }
+}
+
+/** How a WAIT_UNTIL stands. */
+interface UntilDecision {
+  state: 'waits' | 'over';
+  /** `until` is the instant as ISO 8601, null while the contact has no date; the zone is the one that holds for the contact. */
+  output: { until: string | null; zone: string; invalidZone?: true; passed?: true };
+  /** The reason for which the contact leaves the workflow. */
+  exit?: string;
+}
+
+/**
+ * Decides whether a WAIT_UNTIL waits, by the contact as it is now: it may have got another date or zone since. `before` is the instant
+ * that was waited for; reaching it ends the wait, and a date that lies in the past otherwise has passed.
+ */
+export function decideUntil(config: WaitUntil, facts: StepFacts, now: string, before: string | null): UntilDecision {
+  const { zone, isInvalid } = zoneFor(config, facts.contact.data);
+  const at = Date.parse(now);
+  const outputOf = (until: number | null) => ({
+    until: until === null ? null : new Date(until).toISOString(),
+    zone,
+    ...(isInvalid && { invalidZone: true as const }),
+  });
+  if ('time' in config) {
+    const reached = before !== null && before <= now ? Date.parse(before) : null;
+    const until = reached ?? nextTime(config, zone, at);
+    return { state: until <= at ? 'over' : 'waits', output: outputOf(until) };
+  }
+  const until = dateInstant(config, fieldValue(config.field, facts), zone);
+  const output = outputOf(until);
+  if (until === null || until > at) return { state: 'waits', output };
+  if (output.until === before) return { state: 'over', output };
+  const passed = { state: 'over', output: { ...output, passed: true } } as const;
+  return config.passed === 'exit' ? { ...passed, exit: 'date_passed' } : passed;
 }
 
 /** The output of a SPLIT: the branch, its share in percent, and whether its contacts are the control group. */

@@ -5,13 +5,14 @@ import { newId } from '../../lib/ids.ts';
 import { cutText } from '../../lib/text.ts';
 import type { Database } from '../../store/sql.ts';
 import type { Graph, GraphStep } from '../graph/graph.ts';
+import { readStepConfig } from '../graph/step-configs.ts';
 import { pinnedVersion } from '../versions.ts';
 import { mergeContext, unitsOfDelay } from './condition.ts';
 import { type Directive, StepFailure } from './directive.ts';
 import { hasQueuedMail } from './mail-step.ts';
 import { standing, waitsStill } from './quota.ts';
 import { type LockedRun, type RunChange, resumingEvent, type StepRun, saveRun } from './run-queries.ts';
-import { enterStep, inputOf, type StepScene } from './steps.ts';
+import { decideUntil, enterStep, inputOf, type StepScene } from './steps.ts';
 
 /** Most steps of one transaction (docs/contract/campaigns-and-workflows.md#4-6). */
 const stepsPerTransaction = 25;
@@ -31,14 +32,18 @@ export async function walk(scene: StepScene, open: StepRun | null, mayAct: boole
   const { run } = scene;
   const walking = new Walk(scene);
   if (!activeStatuses.has(run.status)) return walking.ended();
-  if (!mayAct || (open !== null && waitsStill(open, run.now)))
+  if (mayAct && open?.stepType === 'WAIT_UNTIL') {
+    const waiting = await walking.waitUntil(open);
+    if (waiting !== null) return waiting;
+  } else if (!mayAct || (open !== null && waitsStill(open, run.now)))
     return { directive: standing(run.seq, open), hasMail: false };
   if (run.project.disabled) {
     if (open !== null) walking.close(open, { status: 'SKIPPED' });
     return walking.finish('CANCELLED', 'Project disabled', run.currentStepId);
   }
   try {
-    return await walking.enterFrom(open === null ? await walking.currentStep() : await walking.leave(open));
+    const next = open === null ? await walking.currentStep() : await walking.leave(open);
+    return await (next !== null && 'exit' in next ? walking.exit(next.exit) : walking.enterFrom(next));
   } catch (error) {
     if (!(error instanceof StepFailure)) throw error;
     return walking.fail(error.message);
@@ -81,7 +86,9 @@ class Walk {
       if (!outcome.done) {
         Object.assign(stepRun, outcome.waits);
         if (stepRun.outcome !== null) {
-          step = await this.leave(stepRun);
+          const next = await this.leave(stepRun);
+          if (next !== null && 'exit' in next) return this.exit(next.exit);
+          step = next;
           continue;
         }
         const dueAt = stepRun.status === 'RUNNING' ? run.now : (stepRun.scheduledFor ?? stepRun.executeAfter);
@@ -90,14 +97,30 @@ class Walk {
       this.close(stepRun, { status: 'COMPLETED', output: outcome.output });
       this.hasMail ||= step.type === 'SEND_EMAIL' && hasQueuedMail(outcome.output);
       if (outcome.contact !== undefined) this.scene.contact = outcome.contact;
-      if (outcome.exit !== undefined) return this.finish('EXITED', outcome.exit, step.id);
+      if (outcome.exit !== undefined) return this.exit(outcome.exit);
       step = await this.stepAfter(step.id, outcome.result);
     }
     return this.finish('COMPLETED', null, null);
   }
 
-  /** Ends the step that was waited for, and answers the one that follows. */
-  async leave(stepRun: StepRun): Promise<GraphStep | null> {
+  /** Waits on where a WAIT_UNTIL is not over, until the instant that the contact's date and zone mean by now; null where it is over. */
+  async waitUntil(stepRun: StepRun): Promise<Walked | null> {
+    const decided = this.decideUntil(stepRun);
+    if (decided === null || decided.state === 'over') return null;
+    const { until } = decided.output;
+    if (until === stepRun.scheduledFor) return { directive: standing(this.run.seq, stepRun), hasMail: false };
+    this.written.push(Object.assign(stepRun, { scheduledFor: until }));
+    return this.pause('WAITING', until, stepRun);
+  }
+
+  private decideUntil({ input, scheduledFor }: StepRun) {
+    const { config } = readStepConfig('WAIT_UNTIL', input);
+    const facts = { contact: this.scene.contact, context: this.change.context };
+    return config && decideUntil(config, facts, this.run.now, scheduledFor);
+  }
+
+  /** Ends the step that was waited for, and answers the one that follows, or why the contact leaves. */
+  async leave(stepRun: StepRun): Promise<GraphStep | { exit: string } | null> {
     if (!this.written.includes(stepRun)) this.written.push(stepRun);
     const { stepId, stepType, eventName, input, scheduledFor: resumeAt } = stepRun;
     if (stepType === 'WAIT_FOR_EVENT') {
@@ -107,11 +130,22 @@ class Walk {
       this.close(stepRun, { status: 'COMPLETED', outcome, output });
       return this.stepAfter(stepId, { waitOutcome: outcome });
     }
+    if (stepType === 'WAIT_UNTIL') {
+      const decided = this.decideUntil(stepRun);
+      if (decided === null) throw new StepFailure("The step's config cannot be used");
+      this.close(stepRun, { status: 'COMPLETED', output: decided.output });
+      return decided.exit === undefined ? this.stepAfter(stepId) : { exit: decided.exit };
+    }
     if (stepType === 'DELAY')
       this.close(stepRun, { status: 'COMPLETED', output: { ...unitsOfDelay(input), resumeAt } });
     else if (stepRun.error !== null) throw new StepFailure(stepRun.error);
     else this.close(stepRun, { status: 'COMPLETED' });
     return this.stepAfter(stepId);
+  }
+
+  /** Ends the run at the step it is at. */
+  exit(reason: string): Promise<Walked> {
+    return this.finish('EXITED', reason, this.change.currentStepId);
   }
 
   close(stepRun: StepRun, how: Pick<StepRun, 'status'> & Partial<StepRun>): void {

@@ -48,7 +48,7 @@ const TestedStep = v.object({
   type: field('Type of the step.', v.picklist(stepTypes)),
   at: field('When the contact would reach the step.', Instant),
   outcome: field(
-    '`COMPLETED`; `SKIPPED` for an email that would not be sent to this contact; `FAILED`; or `WAITING` for an event that never comes, without a timeout.',
+    '`COMPLETED`; `SKIPPED` for an email that would not be sent to this contact; `FAILED`; or `WAITING` for an event that never comes, without a timeout, or for a date that the contact does not have.',
     v.picklist(['COMPLETED', 'SKIPPED', 'FAILED', 'WAITING']),
   ),
   output: field(

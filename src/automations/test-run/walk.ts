@@ -2,6 +2,7 @@ import { nextStep, type StepResult, triggerOf } from '@fernpost/workflow-graph';
 import type { JsonObjectValue } from '../../lib/contact-data.ts';
 import type { Graph, GraphStep } from '../graph/graph.ts';
 import { delayMs } from '../graph/step-configs.ts';
+import { nextTime } from '../graph/wait-until.ts';
 import {
   type ConditionConfig,
   type ConditionOutput,
@@ -10,7 +11,7 @@ import {
   type StepFacts,
 } from '../runtime/condition.ts';
 import { StepFailure } from '../runtime/directive.ts';
-import { configOf, decideSplit, splitUpdates } from '../runtime/steps.ts';
+import { configOf, decideSplit, decideUntil, splitUpdates } from '../runtime/steps.ts';
 import type { TestedStep, TestRun, TestRunBody } from './service.ts';
 
 /** The calls that the steps of a test run make. None of them may have an effect. */
@@ -61,7 +62,13 @@ export async function tryGraph(
       const tried = await tryStep(step, facts, at, { data, waits, waitData }, rehearsal);
       const { output, outcome = 'COMPLETED', exit } = tried;
       steps.push({ ...entered, outcome, output, error: null });
-      if (outcome === 'WAITING') return ended('WAITING', 'The event never comes, and the wait has no timeout');
+      if (outcome === 'WAITING')
+        return ended(
+          'WAITING',
+          type === 'WAIT_UNTIL'
+            ? 'The contact has no date to wait for'
+            : 'The event never comes, and the wait has no timeout',
+        );
       at = tried.endsAt;
       facts = tried.facts ?? facts;
       if (exit !== undefined) return ended('EXITED', exit);
@@ -93,6 +100,8 @@ async function tryStep(
       const endsAt = at + delayMs(configOf('DELAY', step));
       return { output: { until: new Date(endsAt).toISOString() }, endsAt };
     }
+    case 'WAIT_UNTIL':
+      return tryUntil(step, facts, at);
     case 'WAIT_FOR_EVENT':
       return tryWait(step, facts, at, given, rehearsal);
     case 'CONDITION': {
@@ -149,6 +158,18 @@ async function tryWait(
   if (timeout === null) return { output, endsAt: at, outcome: 'WAITING' };
   const endsAt = at + Math.ceil(timeout * 1000);
   return { output: { ...output, until: new Date(endsAt).toISOString() }, endsAt, result };
+}
+
+// With the next times of day, so that people see what they have asked for.
+function tryUntil(step: GraphStep, facts: StepFacts, at: number): Tried {
+  const config = configOf('WAIT_UNTIL', step);
+  const { output, exit } = decideUntil(config, facts, new Date(at).toISOString(), null);
+  if (output.until === null) return { output, endsAt: at, outcome: 'WAITING' };
+  const endsAt = Math.max(at, Date.parse(output.until));
+  if (!('time' in config)) return { output, endsAt, ...(exit && { exit }) };
+  const next = [endsAt];
+  while (next.length < 3) next.push(nextTime(config, output.zone, (next.at(-1) ?? at) + 1));
+  return { output: { ...output, next: next.map((instant) => new Date(instant).toISOString()) }, endsAt };
 }
 
 function tryUpdate(step: GraphStep, facts: StepFacts, at: number): Tried {

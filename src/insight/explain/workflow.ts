@@ -260,6 +260,13 @@ function stepDecision(step: StepTaken, source: Decision['source']): Decision {
     const sentence = `Step "${name}" assigned the contact to the branch "${branch}" with ${percent}% of contacts${control}.`;
     return recorded('workflow.split', 'pass', sentence, { at, actual: branch, source });
   }
+  if (type === 'WAIT_UNTIL' && typeof output?.until === 'string') {
+    const ended =
+      output.passed === true ? `found that ${onDate(output.until)} had passed` : `waited until ${onDate(output.until)}`;
+    const zone = output.invalidZone === true ? ', because the one of the contact is invalid' : '';
+    const sentence = `Step "${name}" ${ended}, by the time zone ${output.zone}${zone}.`;
+    return recorded('workflow.until', 'pass', sentence, { at, actual: output.until, source });
+  }
   if (status !== 'COMPLETED') {
     const what = eventName === null ? '' : ` for the event "${eventName}"`;
     const when = until === null ? '' : ` until ${onDate(until)}`;

@@ -247,6 +247,33 @@ test('a split sends a contact the way that an execution takes, before it is save
   expect([problems.status, problems.body.error.errors[0].field]).toEqual([422, `steps.${ids.new}.config.holdout`]);
 });
 
+test('a wait until a time says the next ones in the zone of the contact, and a date that is missing is waited for', async () => {
+  const { id } = await hand.automation({ name: 'In the morning' });
+  const config = { time: '09:00', days: [1, 2, 3, 4, 5], fallback: 'Asia/Tokyo' };
+  const step = await hand.step(id, 'WAIT_UNTIL', config);
+  const run = () => hand.done('POST', `/workflows/${id}/test-run`, { contactId: contacts.free });
+  const { output } = (await run()).steps[1];
+  expect(output).toMatchObject({ zone: 'Asia/Tokyo', until: output.next[0] });
+  expect(output.next.map((at: string) => at.slice(10))).toEqual(Array(3).fill('T00:00:00.000Z'));
+  for (const at of output.next) expect([1, 2, 3, 4, 5]).toContain(new Date(at).getUTCDay());
+
+  await hand.done('PATCH', `/workflows/${id}/steps/${step}`, { config: { field: 'data.trial.ends', passed: 'exit' } });
+  expect(await run()).toMatchObject({ end: 'WAITING', reason: 'The contact has no date to wait for' });
+  await hand.done('PATCH', `/contacts/${contacts.free}`, { data: { trial: { ends: '2020-01-01' } } });
+  expect(await run()).toMatchObject({ end: 'EXITED', reason: 'date_passed' });
+  expect((await hand.done('GET', '/contacts/fields/data.trial.ends/usage')).usedInWorkflows).toEqual([
+    { id, name: 'In the morning' },
+  ]);
+
+  // Executions say what they wait for.
+  await hand.done('PATCH', `/contacts/${contacts.free}`, { data: { trial: null } });
+  await hand.enable(id);
+  const execution = await hand.done('POST', `/workflows/${id}/executions`, { contactId: contacts.free });
+  await advance(advanceDeps(database.db), execution.id, 0);
+  const story = await hand.done('GET', `/workflows/${id}/executions/${execution.id}`);
+  expect(story).toMatchObject({ status: 'WAITING', waitingFor: 'a date in data.trial.ends', waitingUntil: null });
+});
+
 test('what a condition tree asks for is in use, and beside an operator a condition is ignored', async () => {
   const segment = (await hand.done('POST', '/segments', { name: 'Asked', type: 'STATIC' })).id;
   const { id } = await hand.automation({ name: 'Asking' });

@@ -719,6 +719,16 @@ test('a split names the branch, its share and the control group', async () => {
   ]);
 });
 
+test('a wait until a date names the instant, and the zone that holds in place of an invalid one', async () => {
+  await database.db.count(
+    sql`update contacts set data = '{"ends": "2020-01-01", "timezone": "Mars"}' where id = ${contact}`,
+  );
+  const about = await inside({ steps: { wait: ['WAIT_UNTIL', { field: 'data.ends' }] } });
+  const wait = (await explained(about)).decisions.find(({ check: name }) => name === 'workflow.until');
+  expect(wait?.actual).toBe('2020-01-01T00:00:00.000Z');
+  expect(wait?.sentence).toMatch(/had passed, by the time zone UTC, because the one of the contact is invalid\.$/);
+});
+
 test('any mail: the rule that would keep it, and the latest one', async () => {
   expect(await told({ topic: 'any' })).toEqual(['will', 'No email to this contact has been accepted yet.']);
   await database.db.count(sql`update contacts set subscribed = false where id = ${contact}`);

@@ -10,7 +10,7 @@ function slowCounts() {
     counts.get('welcome', async () => {
       asked += 1;
       now += took;
-      return [{ stepId: 'mail', branch: 'next', count: asked, open: 0 }];
+      return [{ stepId: 'mail', branch: 'next', count: asked, open: 0, invalidZones: 0 }];
     });
   return { look, pass: (ms: number) => (now += ms), asked: () => asked, counts };
 }
@@ -27,7 +27,7 @@ test('counts that take long are kept for twenty times as long', async () => {
   const { look, asked, pass } = slowCounts();
   await look(500);
   pass(9_900);
-  expect(await look(500)).toEqual([{ stepId: 'mail', branch: 'next', count: 1, open: 0 }]);
+  expect(await look(500)).toEqual([{ stepId: 'mail', branch: 'next', count: 1, open: 0, invalidZones: 0 }]);
   pass(200);
   await look(500);
   expect(asked()).toBe(2);

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { delayMs } from '../../../src/automations/graph/step-configs.ts';
+import { dateInstant, nextTime, wallInstant, zoneFor } from '../../../src/automations/graph/wait-until.ts';
 import {
   evaluateStepCondition,
   fieldValue,
@@ -180,4 +181,96 @@ test('a delay is exact to the millisecond, fractions included, and a day has 24 
   expect(delayMs({ amount: 2, unit: 'days' })).toBe(172_800_000);
   expect(delayMs({ amount: 1.5, unit: 'hours' })).toBe(5_400_000);
   expect(delayMs({ amount: 0.05, unit: 'minutes' })).toBe(3_000);
+});
+
+describe('a wait until a time', () => {
+  const clocks = new Map<string, Intl.DateTimeFormat>();
+  // The offset as the name of the zone says it, in milliseconds.
+  const offsetOf = (zone: string, instant: number) => {
+    const clock = clocks.get(zone) ?? new Intl.DateTimeFormat('en', { timeZone: zone, timeZoneName: 'longOffset' });
+    clocks.set(zone, clock);
+    const name = clock.formatToParts(instant).find(({ type }) => type === 'timeZoneName')?.value ?? '';
+    const [, sign, hours = 0, minutes = 0] = /^GMT(?:([+-])(\d\d):(\d\d))?$/.exec(name) ?? [];
+    return (Number(hours) * 60 + Number(minutes)) * (sign === '-' ? -60_000 : 60_000);
+  };
+  const day = 86_400_000;
+  /** The first instants of other offsets in a year, to the minute. */
+  const changesOf = (zone: string) => {
+    const changes: number[] = [];
+    for (let from = Date.UTC(2026, 0, 1); from < Date.UTC(2027, 0, 1); from += 20 * day) {
+      let [low, high] = [from, from + 20 * day];
+      if (offsetOf(zone, low) === offsetOf(zone, high)) continue;
+      while (high - low > 60_000) {
+        const middle = low + Math.floor((high - low) / 120_000) * 60_000;
+        if (offsetOf(zone, middle) === offsetOf(zone, low)) low = middle;
+        else high = middle;
+      }
+      changes.push(high);
+    }
+    return changes;
+  };
+
+  test('is right in all zones at both changes of clocks', () => {
+    const zones = Intl.supportedValuesOf('timeZone');
+    let [gaps, overlaps] = [0, 0];
+    for (const zone of zones) {
+      const noon = Date.UTC(2026, 5, 15, 12);
+      expect(wallInstant(noon, zone), zone).toBe(noon - offsetOf(zone, noon));
+      for (const change of changesOf(zone)) {
+        const [before, after] = [offsetOf(zone, change - 60_000), offsetOf(zone, change)];
+        if (after > before) gaps += 1;
+        else overlaps += 1;
+        const place = `${zone} at ${new Date(change).toISOString()}`;
+        // The last minute before, and the first one that is shown after.
+        expect(wallInstant(change - 60_000 + before, zone), place).toBe(change - 60_000);
+        const clear = Math.max(before, after);
+        expect(wallInstant(change + clear, zone), place).toBe(change + clear - after);
+        // What is left out is as much later; of what comes twice it is the first. Both are by the clock from before.
+        for (const part of [0, 0.5]) {
+          const wall =
+            change + Math.min(before, after) + Math.floor((Math.abs(after - before) * part) / 60_000) * 60_000;
+          expect(wallInstant(wall, zone), place).toBe(wall - before);
+        }
+      }
+    }
+    expect(zones.length).toBeGreaterThan(400);
+    expect([gaps > 50, overlaps > 50]).toEqual([true, true]);
+  });
+
+  const at = (text: string) => Date.parse(text);
+  const iso = (instant: number | null) => (instant === null ? null : new Date(instant).toISOString());
+
+  test('is the next time on one of the days, or now', () => {
+    const next = (now: string, days?: number[], zone = 'Europe/Berlin') =>
+      iso(nextTime({ time: '09:00', days }, zone, at(now)));
+    expect(next('2026-11-27T08:00:00Z')).toBe('2026-11-27T08:00:00.000Z');
+    expect(next('2026-11-27T08:00:00.001Z')).toBe('2026-11-28T08:00:00.000Z');
+    // A Friday; the clocks of New York are a day behind those of Auckland.
+    expect(next('2026-11-27T08:00:01Z', [1, 2, 3, 4, 5])).toBe('2026-11-30T08:00:00.000Z');
+    expect(next('2026-11-27T12:00:00Z', [5], 'America/New_York')).toBe('2026-11-27T14:00:00.000Z');
+    expect(next('2026-11-27T12:00:00Z', [5], 'Pacific/Auckland')).toBe('2026-12-03T20:00:00.000Z');
+    expect(next('2026-03-28T12:00:00Z')).toBe('2026-03-29T07:00:00.000Z');
+  });
+
+  test('is the date of a contact with its offset, on days of the calendar', () => {
+    const until = (value: JsonValue, config: object, zone = 'Europe/Berlin') =>
+      iso(dateInstant(config as { offset?: string; at?: string }, value, zone));
+    expect(until('2026-12-24', {})).toBe('2026-12-23T23:00:00.000Z');
+    expect(until('2026-12-24', { offset: '-3d', at: '09:00' })).toBe('2026-12-21T08:00:00.000Z');
+    expect(until('2026-12-24T22:30:00-05:00', { at: '09:00' })).toBe('2026-12-25T08:00:00.000Z');
+    // The clocks change between the two days, hours pass all the same.
+    expect(until('2026-03-30T10:00:00+02:00', { offset: '-1w' })).toBe('2026-03-23T09:00:00.000Z');
+    expect(until('2026-03-30T10:00:00+02:00', { offset: '-168h' })).toBe('2026-03-23T08:00:00.000Z');
+    for (const value of ['soon', '', 5, null, '2026-02-30', '9999-12-31'])
+      expect(until(value, { offset: '52w' })).toBeNull();
+  });
+
+  test('takes the zone of the contact, or the fallback where that is missing or invalid', () => {
+    const config = { time: '09:00', zone: 'contact', fallback: 'Asia/Tokyo' };
+    const zone = (timezone?: JsonValue) => zoneFor(config, timezone === undefined ? {} : { timezone });
+    expect(zone('Europe/Berlin')).toEqual({ zone: 'Europe/Berlin', isInvalid: false });
+    expect([zone(), zone(null), zone('')]).toEqual(Array(3).fill({ zone: 'Asia/Tokyo', isInvalid: false }));
+    expect([zone('Berlin'), zone('+02:00'), zone(2)]).toEqual(Array(3).fill({ zone: 'Asia/Tokyo', isInvalid: true }));
+    expect(zoneFor({ ...config, zone: 'UTC' }, { timezone: 'Berlin' })).toEqual({ zone: 'UTC', isInvalid: false });
+  });
 });

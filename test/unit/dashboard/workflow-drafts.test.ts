@@ -175,6 +175,7 @@ test('a way for every outcome has counted all those whom no other way is for', (
         waiting: 0,
         reached: 10,
         dropped: 1,
+        invalidZones: 0,
         branches: [
           { branch: 'EVENT', count: 3 },
           { branch: 'TIMEOUT', count: 4 },
@@ -188,6 +189,7 @@ test('a way for every outcome has counted all those whom no other way is for', (
         waiting: 0,
         reached: 1000,
         dropped: 990,
+        invalidZones: 0,
         branches: [
           { branch: 'success', count: 8 },
           { branch: 'failure', count: 2 },
@@ -217,6 +219,7 @@ test('a way for every outcome has counted all those whom no other way is for', (
         stepId: 'hook',
         reached: 1001,
         dropped: 0,
+        invalidZones: 0,
         branches: [
           { branch: 'success', count: 1000 },
           { branch: 'failure', count: 1 },

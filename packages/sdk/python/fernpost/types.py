@@ -1340,7 +1340,7 @@ class CountWorkflowContactsResultStepsItem(TypedDict):
     """ID of the step."""
     name: Optional[str]
     """Name of the step; null if only an older version has it."""
-    type: Optional[Literal["TRIGGER", "SEND_EMAIL", "DELAY", "WAIT_FOR_EVENT", "CONDITION", "SPLIT", "WEBHOOK", "UPDATE_CONTACT", "EXIT"]]
+    type: Optional[Literal["TRIGGER", "SEND_EMAIL", "DELAY", "WAIT_FOR_EVENT", "WAIT_UNTIL", "CONDITION", "SPLIT", "WEBHOOK", "UPDATE_CONTACT", "EXIT"]]
     """Type of the step; null if only an older version has it."""
     running: int
     """Number of contacts for which the step is running now."""
@@ -1350,6 +1350,8 @@ class CountWorkflowContactsResultStepsItem(TypedDict):
     """Number of times the step was reached, within `days`."""
     dropped: int
     """Number of these that took no path: the step failed, or the contact was canceled or migrated away."""
+    invalidZones: int
+    """`WAIT_UNTIL`: number of waits that ended by `fallback` because `data.timezone` was invalid, within `days` and the retention of executions."""
     branches: List[CountWorkflowContactsResultStepsItemBranchesItem]
     """Number of times each path out of the step was taken, within `days`. May be up to a minute old."""
 
@@ -1499,7 +1501,7 @@ class CreateWorkflowRequest(TypedDict):
 
 
 class CreateWorkflowStepRequest(TypedDict):
-    type: Literal["TRIGGER", "SEND_EMAIL", "DELAY", "WAIT_FOR_EVENT", "CONDITION", "SPLIT", "WEBHOOK", "UPDATE_CONTACT", "EXIT"]
+    type: Literal["TRIGGER", "SEND_EMAIL", "DELAY", "WAIT_FOR_EVENT", "WAIT_UNTIL", "CONDITION", "SPLIT", "WEBHOOK", "UPDATE_CONTACT", "EXIT"]
     """Type of the step. `TRIGGER` is created with the workflow and cannot be added."""
     name: str
     """Name of the step."""
@@ -2742,7 +2744,7 @@ class ImportPreviewErrorsItem(TypedDict):
 
 
 class InsertWorkflowStepRequest(TypedDict):
-    type: Literal["TRIGGER", "SEND_EMAIL", "DELAY", "WAIT_FOR_EVENT", "CONDITION", "SPLIT", "WEBHOOK", "UPDATE_CONTACT", "EXIT"]
+    type: Literal["TRIGGER", "SEND_EMAIL", "DELAY", "WAIT_FOR_EVENT", "WAIT_UNTIL", "CONDITION", "SPLIT", "WEBHOOK", "UPDATE_CONTACT", "EXIT"]
     """Type of the step. `TRIGGER` is created with the workflow and cannot be added."""
     name: str
     """Name of the step."""
@@ -2908,7 +2910,7 @@ class ListContactExecutionsResultDataItemCurrentStep(TypedDict):
     """ID of the step."""
     name: str
     """Name of the step."""
-    type: Literal["TRIGGER", "SEND_EMAIL", "DELAY", "WAIT_FOR_EVENT", "CONDITION", "SPLIT", "WEBHOOK", "UPDATE_CONTACT", "EXIT"]
+    type: Literal["TRIGGER", "SEND_EMAIL", "DELAY", "WAIT_FOR_EVENT", "WAIT_UNTIL", "CONDITION", "SPLIT", "WEBHOOK", "UPDATE_CONTACT", "EXIT"]
     """Type of the step."""
 
 
@@ -3169,7 +3171,7 @@ class ListedWorkflowExecutionCurrentStep(TypedDict):
     """ID of the step."""
     name: str
     """Name of the step."""
-    type: Literal["TRIGGER", "SEND_EMAIL", "DELAY", "WAIT_FOR_EVENT", "CONDITION", "SPLIT", "WEBHOOK", "UPDATE_CONTACT", "EXIT"]
+    type: Literal["TRIGGER", "SEND_EMAIL", "DELAY", "WAIT_FOR_EVENT", "WAIT_UNTIL", "CONDITION", "SPLIT", "WEBHOOK", "UPDATE_CONTACT", "EXIT"]
     """Type of the step."""
 
 
@@ -3321,7 +3323,7 @@ class WorkflowMigrationPreviewRulesItem(TypedDict):
     """ID of the step that contacts are at; null if they have not reached one."""
     stepName: Optional[str]
     """Name of that step; null if it is unknown."""
-    stepType: Optional[Literal["TRIGGER", "SEND_EMAIL", "DELAY", "WAIT_FOR_EVENT", "CONDITION", "SPLIT", "WEBHOOK", "UPDATE_CONTACT", "EXIT"]]
+    stepType: Optional[Literal["TRIGGER", "SEND_EMAIL", "DELAY", "WAIT_FOR_EVENT", "WAIT_UNTIL", "CONDITION", "SPLIT", "WEBHOOK", "UPDATE_CONTACT", "EXIT"]]
     """Type of that step; null if it is unknown."""
     action: Literal["finish", "moveAtNextStep", "moveNow", "exit"]
     """What the rule does: `finish`, `moveAtNextStep`, `moveNow` or `exit`."""
@@ -3656,7 +3658,7 @@ class ReplaceWorkflowGraphRequest(TypedDict):
 class ReplaceWorkflowGraphRequestStepsItem(TypedDict):
     id: str
     """ID of an existing step to keep it; any other text names a new step within this request. 1 to 100 characters."""
-    type: Literal["TRIGGER", "SEND_EMAIL", "DELAY", "WAIT_FOR_EVENT", "CONDITION", "SPLIT", "WEBHOOK", "UPDATE_CONTACT", "EXIT"]
+    type: Literal["TRIGGER", "SEND_EMAIL", "DELAY", "WAIT_FOR_EVENT", "WAIT_UNTIL", "CONDITION", "SPLIT", "WEBHOOK", "UPDATE_CONTACT", "EXIT"]
     """Type of the step. The graph needs its `TRIGGER`."""
     name: str
     """Name of the step."""
@@ -3736,7 +3738,7 @@ class WorkflowGraphChangesStepsItem(TypedDict):
     """ID of the step."""
     name: str
     """Name of the step."""
-    type: Literal["TRIGGER", "SEND_EMAIL", "DELAY", "WAIT_FOR_EVENT", "CONDITION", "SPLIT", "WEBHOOK", "UPDATE_CONTACT", "EXIT"]
+    type: Literal["TRIGGER", "SEND_EMAIL", "DELAY", "WAIT_FOR_EVENT", "WAIT_UNTIL", "CONDITION", "SPLIT", "WEBHOOK", "UPDATE_CONTACT", "EXIT"]
     """Type of the step. `config` depends on it."""
     change: Literal["added", "removed", "changed", "moved"]
     """`added`, `removed`, `changed`, or `moved` if only the position differs."""
@@ -3819,7 +3821,7 @@ class WorkflowWithGraphStepsItem(TypedDict):
     """ID of the step."""
     workflowId: str
     """ID of the workflow that the step belongs to."""
-    type: Literal["TRIGGER", "SEND_EMAIL", "DELAY", "WAIT_FOR_EVENT", "CONDITION", "SPLIT", "WEBHOOK", "UPDATE_CONTACT", "EXIT"]
+    type: Literal["TRIGGER", "SEND_EMAIL", "DELAY", "WAIT_FOR_EVENT", "WAIT_UNTIL", "CONDITION", "SPLIT", "WEBHOOK", "UPDATE_CONTACT", "EXIT"]
     """Type of the step. `config` depends on it."""
     name: str
     """Name of the step."""
@@ -4440,7 +4442,7 @@ class TestWorkflowRequestGraph(TypedDict):
 class TestWorkflowRequestGraphStepsItem(TypedDict):
     id: str
     """ID of an existing step to keep it; any other text names a new step within this request. 1 to 100 characters."""
-    type: Literal["TRIGGER", "SEND_EMAIL", "DELAY", "WAIT_FOR_EVENT", "CONDITION", "SPLIT", "WEBHOOK", "UPDATE_CONTACT", "EXIT"]
+    type: Literal["TRIGGER", "SEND_EMAIL", "DELAY", "WAIT_FOR_EVENT", "WAIT_UNTIL", "CONDITION", "SPLIT", "WEBHOOK", "UPDATE_CONTACT", "EXIT"]
     """Type of the step. The graph needs its `TRIGGER`."""
     name: str
     """Name of the step."""
@@ -5150,7 +5152,7 @@ class WorkflowStep(TypedDict):
     """ID of the step."""
     workflowId: str
     """ID of the workflow that the step belongs to."""
-    type: Literal["TRIGGER", "SEND_EMAIL", "DELAY", "WAIT_FOR_EVENT", "CONDITION", "SPLIT", "WEBHOOK", "UPDATE_CONTACT", "EXIT"]
+    type: Literal["TRIGGER", "SEND_EMAIL", "DELAY", "WAIT_FOR_EVENT", "WAIT_UNTIL", "CONDITION", "SPLIT", "WEBHOOK", "UPDATE_CONTACT", "EXIT"]
     """Type of the step. `config` depends on it."""
     name: str
     """Name of the step."""
@@ -5186,7 +5188,7 @@ class WorkflowStepExecution(TypedDict):
     status: Literal["PENDING", "SCHEDULED", "WAITING", "RUNNING", "COMPLETED", "SKIPPED", "FAILED"]
     """`PENDING`, `SCHEDULED`, `WAITING` or `RUNNING`, then `COMPLETED`, `SKIPPED` or `FAILED`."""
     scheduledFor: Optional[str]
-    """When a delay ends; null for other steps."""
+    """When a delay or a `WAIT_UNTIL` ends; null for other steps, and while the contact has no date to wait for."""
     executeAfter: Optional[str]
     """When a wait for an event times out; null for other steps and for waits without a timeout."""
     input: Optional[Dict[str, Any]]
@@ -5215,7 +5217,7 @@ class WorkflowStepExecutionStep(TypedDict):
     """ID of the step."""
     name: str
     """Name of the step."""
-    type: Literal["TRIGGER", "SEND_EMAIL", "DELAY", "WAIT_FOR_EVENT", "CONDITION", "SPLIT", "WEBHOOK", "UPDATE_CONTACT", "EXIT"]
+    type: Literal["TRIGGER", "SEND_EMAIL", "DELAY", "WAIT_FOR_EVENT", "WAIT_UNTIL", "CONDITION", "SPLIT", "WEBHOOK", "UPDATE_CONTACT", "EXIT"]
     """Type of the step."""
 
 
@@ -5243,12 +5245,12 @@ class WorkflowTestRunStep(TypedDict):
     """ID of the step; for a new step, its name in the request."""
     name: str
     """Name of the step."""
-    type: Literal["TRIGGER", "SEND_EMAIL", "DELAY", "WAIT_FOR_EVENT", "CONDITION", "SPLIT", "WEBHOOK", "UPDATE_CONTACT", "EXIT"]
+    type: Literal["TRIGGER", "SEND_EMAIL", "DELAY", "WAIT_FOR_EVENT", "WAIT_UNTIL", "CONDITION", "SPLIT", "WEBHOOK", "UPDATE_CONTACT", "EXIT"]
     """Type of the step."""
     at: str
     """When the contact would reach the step."""
     outcome: Literal["COMPLETED", "SKIPPED", "FAILED", "WAITING"]
-    """`COMPLETED`; `SKIPPED` for an email that would not be sent to this contact; `FAILED`; or `WAITING` for an event that never comes, without a timeout."""
+    """`COMPLETED`; `SKIPPED` for an email that would not be sent to this contact; `FAILED`; or `WAITING` for an event that never comes, without a timeout, or for a date that the contact does not have."""
     output: Dict[str, Any]
     """What the step would do, which depends on its type: the rendered subject, the compared values, the request, or the new data."""
     error: Optional[str]
@@ -5271,7 +5273,7 @@ class WorkflowVersion(TypedDict):
 class WorkflowVersionStepsItem(TypedDict):
     id: str
     """ID of the step."""
-    type: Literal["TRIGGER", "SEND_EMAIL", "DELAY", "WAIT_FOR_EVENT", "CONDITION", "SPLIT", "WEBHOOK", "UPDATE_CONTACT", "EXIT"]
+    type: Literal["TRIGGER", "SEND_EMAIL", "DELAY", "WAIT_FOR_EVENT", "WAIT_UNTIL", "CONDITION", "SPLIT", "WEBHOOK", "UPDATE_CONTACT", "EXIT"]
     """Type of the step. `config` depends on it."""
     name: str
     """Name of the step."""

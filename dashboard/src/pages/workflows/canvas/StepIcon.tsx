@@ -1,4 +1,5 @@
 import {
+  AlarmClock,
   CircleStop,
   Clock,
   Hourglass,
@@ -17,6 +18,7 @@ const icons: Record<StepType, LucideIcon> = {
   SEND_EMAIL: Mail,
   DELAY: Clock,
   WAIT_FOR_EVENT: Hourglass,
+  WAIT_UNTIL: AlarmClock,
   CONDITION: Split,
   SPLIT: Percent,
   WEBHOOK: Webhook,

@@ -79,6 +79,9 @@ export const StepNode = memo(function StepNode({ data, selected }: NodeProps<Ste
         </div>
       ) : null}
       {people && people.dropped > 0 ? <div className="step-dropped">{dropOff(people)}</div> : null}
+      {people?.invalidZones ? (
+        <div className="step-dropped">{counted(people.invalidZones, 'invalid time zone')}</div>
+      ) : null}
       {handles.length > 1 ? (
         <div className="step-ways" aria-hidden="true">
           {handles.map(({ key, label }) => (

@@ -16,7 +16,6 @@ import { useCheck } from './check.ts';
 import type { DesignerDialogsProps, OpenDialog } from './DesignerDialogs.tsx';
 import { DesignerAbout, DesignerActions } from './DesignerHead.tsx';
 import { editsOf } from './designer-edits.ts';
-import { EditState } from './EditState.tsx';
 import { type Editing, useEditing } from './editing.ts';
 import { SidePanel } from './SidePanel.tsx';
 import { type ShownTest, shownSteps, shownWays } from './shown.ts';
@@ -53,7 +52,7 @@ export function Designer({ workflow }: { workflow: Workflow }) {
       }
     >
       <Notes refused={refused} onClose={() => setRefused(null)} unchecked={unchecked} issues={issues}>
-        <EditState editing={editing} onSelect={(id) => select({ kind: 'step', id })} />
+        <State editing={editing} onSelect={(id) => select({ kind: 'step', id })} />
       </Notes>
       <div className="designer" data-panel={isPanelOpen}>
         <DesignerToolbar
@@ -109,6 +108,16 @@ const loadDialogs = () => import('./DesignerDialogs.tsx');
 function Dialogs(props: DesignerDialogsProps) {
   const part = usePart(loadDialogs, props.open !== null);
   return part && props.open ? <part.DesignerDialogs {...props} /> : null;
+}
+
+const loadState = () => import('./EditState.tsx');
+
+// Few edits have anything to say; the part is loaded with the first that does.
+function State(props: { editing: Editing; onSelect: (stepId: string) => void }) {
+  const { news, conflicts, foundFrom, isKept } = props.editing;
+  const says = news !== null || conflicts.length > 0 || foundFrom !== null || !isKept;
+  const part = usePart(loadState, says);
+  return part && says ? <part.EditState {...props} /> : null;
 }
 
 function ToWorkflows() {

@@ -11,6 +11,7 @@ export const stepNames: Record<StepType, string> = {
   SEND_EMAIL: 'Send email',
   DELAY: 'Delay',
   WAIT_FOR_EVENT: 'Wait for event',
+  WAIT_UNTIL: 'Wait until',
   CONDITION: 'Condition',
   SPLIT: 'Split',
   WEBHOOK: 'Webhook',
@@ -26,6 +27,7 @@ export const addable: { type: Addable; config: Record<string, unknown> }[] = [
   { type: 'SEND_EMAIL', config: {} },
   { type: 'DELAY', config: { amount: 1, unit: 'days' } },
   { type: 'WAIT_FOR_EVENT', config: {} },
+  { type: 'WAIT_UNTIL', config: { time: '09:00', days: [1, 2, 3, 4, 5] } },
   { type: 'CONDITION', config: { field: '', operator: 'equals', value: '' } },
   {
     type: 'SPLIT',
@@ -166,6 +168,12 @@ export function summary({ type, config, template }: Pick<Step, 'type' | 'config'
       return config.mode === 'multi'
         ? `${text(config.field) || 'Conditions'}: ${branchesOf(config).length} branches`
         : `${text(config.field) || 'No field set'} ${operatorNames[text(config.operator)] ?? ''} ${text(config.value)}`;
+    case 'WAIT_UNTIL': {
+      const days = Array.isArray(config.days) ? config.days.map((day) => weekdays[day - 1]).join(', ') : 'every day';
+      if (typeof config.field !== 'string') return `${text(config.time)}, ${days}`;
+      const offset = config.offset ? ` ${text(config.offset)}` : '';
+      return `${config.field || 'No field set'}${offset}${config.at ? ` at ${text(config.at)}` : ''}`;
+    }
     case 'SPLIT':
       return branchesOf(config)
         .map(({ id, name, percent }) => `${name || id} ${percent}%`)
@@ -182,6 +190,9 @@ export function summary({ type, config, template }: Pick<Step, 'type' | 'config'
       return text(config.reason) || 'Ends here';
   }
 }
+
+/** The days of the week, from Monday. */
+export const weekdays = ['Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat', 'Sun'];
 
 /** How the operators of conditions read. */
 export const operatorNames: Record<string, string> = {

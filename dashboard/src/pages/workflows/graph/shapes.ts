@@ -11,6 +11,7 @@ export type StepType =
   | 'SEND_EMAIL'
   | 'DELAY'
   | 'WAIT_FOR_EVENT'
+  | 'WAIT_UNTIL'
   | 'CONDITION'
   | 'SPLIT'
   | 'WEBHOOK'
@@ -46,6 +47,7 @@ export interface PathCounts {
     stepId: string | null;
     reached: number;
     dropped: number;
+    invalidZones: number;
     branches: readonly { branch: string; count: number }[];
   }[];
 }

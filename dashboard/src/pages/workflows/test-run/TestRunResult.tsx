@@ -90,6 +90,14 @@ function Deed({ step: { type, outcome, output, error } }: { step: TestedStep }):
           Waits until <Timestamp at={text('until')} after />.
         </>
       );
+    case 'WAIT_UNTIL':
+      if (outcome === 'WAITING') return 'Waits until the contact has a date.';
+      if (output.passed === true) return 'Waits no more: the date has passed.';
+      return (
+        <>
+          Waits until <Timestamp at={text('until')} after /> ({text('zone')}).
+        </>
+      );
     case 'WAIT_FOR_EVENT':
       if (outcome === 'WAITING') return `Waits for the event ${event}.`;
       return output.waitOutcome === 'EVENT'

@@ -1,21 +1,18 @@
-import { lazy, Suspense } from 'react';
 import { TextField } from '../../../../ui/Field.tsx';
 import type { StepType } from '../../graph/shapes.ts';
 import { ConditionForm } from './ConditionForm.tsx';
 import { type Form, set, text } from './form.ts';
 import { SendEmailForm } from './SendEmailForm.tsx';
+import { SplitForm } from './SplitForm.tsx';
 import { UpdateContactForm } from './UpdateContactForm.tsx';
 import { DelayForm, WaitForEventForm } from './WaitingForms.tsx';
+import { WaitUntilForm } from './WaitUntilForm.tsx';
 import { WebhookForm } from './WebhookForm.tsx';
 
 /** The config of a step, by its type. */
 export function ConfigForm({ type, ...form }: Form & { type: Exclude<StepType, 'TRIGGER'> }) {
   const Own = forms[type];
-  return (
-    <Suspense>
-      <Own {...form} />
-    </Suspense>
-  );
+  return <Own {...form} />;
 }
 
 function ExitForm(form: Form) {
@@ -31,13 +28,11 @@ function ExitForm(form: Form) {
   );
 }
 
-// Few graphs have such steps, so the page does not load their forms with the others.
-const SplitForm = lazy(() => import('./SplitForm.tsx').then((module) => ({ default: module.SplitForm })));
-
 const forms = {
   SEND_EMAIL: SendEmailForm,
   DELAY: DelayForm,
   WAIT_FOR_EVENT: WaitForEventForm,
+  WAIT_UNTIL: WaitUntilForm,
   CONDITION: ConditionForm,
   SPLIT: SplitForm,
   WEBHOOK: WebhookForm,

@@ -1,0 +1,201 @@
+import { LRUCache } from 'lru-cache';
+import * as v from 'valibot';
+import { parseIsoDate } from '../../lib/conditions/dates.ts';
+import type { JsonObjectValue, JsonValue } from '../../lib/contact-data.ts';
+import { dayMs, hourMs } from '../../lib/time.ts';
+import { choice, coded, codedAt, field, textField, wholeNumber } from '../../lib/validation/fields.ts';
+
+// A formatter holds some ten kilobytes, and contacts may name any text as their zone.
+const clocks = new LRUCache<string, { clock: Intl.DateTimeFormat | null }>({ max: 300 });
+
+function clockIn(zone: string): Intl.DateTimeFormat | null {
+  const known = clocks.get(zone);
+  if (known !== undefined) return known.clock;
+  let clock: Intl.DateTimeFormat | null = null;
+  try {
+    // Offsets such as +02:00 are no zones to Temporal.
+    if (!/^[+-]/.test(zone))
+      clock = new Intl.DateTimeFormat('en-u-ca-iso8601-hc-h23', {
+        timeZone: zone,
+        year: 'numeric',
+        month: 'numeric',
+        day: 'numeric',
+        hour: 'numeric',
+        minute: 'numeric',
+        second: 'numeric',
+      });
+  } catch {
+    // No zone has this name.
+  }
+  clocks.set(zone, { clock });
+  return clock;
+}
+
+/** Whether a text is the name of a time zone, such as `Europe/Berlin`. */
+export function isTimezone(name: string): boolean {
+  return name.length <= longestZone && clockIn(name) !== null;
+}
+const longestZone = 100;
+
+// What clocks in a zone show at an instant, as if it were UTC, in whole seconds.
+function wallAt(instant: number, zone: string): number {
+  const parts = clockIn(zone)?.formatToParts(instant) ?? [];
+  const part = (type: string) => Number(parts.find((one) => one.type === type)?.value);
+  return Date.UTC(part('year'), part('month') - 1, part('day'), part('hour'), part('minute'), part('second'));
+}
+
+function offsetAt(instant: number, zone: string): number {
+  const second = Math.floor(instant / 1_000) * 1_000;
+  return wallAt(second, zone) - second;
+}
+
+/**
+ * Returns the instant at which clocks in a zone show a time, which is given as if it were UTC; all in milliseconds. Where clocks
+ * change, a time that is left out is as much later, and of one that comes twice it is the first: `compatible` of Temporal.
+ */
+export function wallInstant(wall: number, zone: string): number {
+  const before = wall - offsetAt(wall - dayMs, zone);
+  const after = wall - offsetAt(wall + dayMs, zone);
+  const shows = (instant: number) => instant + offsetAt(instant, zone) === wall;
+  return !shows(before) && shows(after) ? after : before;
+}
+
+const time = v.pipe(
+  v.string('must be a time, for example "09:00"'),
+  coded<string>(
+    'invalid_string',
+    (text) => /^([01]\d|2[0-3]):[0-5]\d$/.test(text),
+    'must be a time, for example "09:00"',
+  ),
+);
+const msOf = (time: string) => Date.parse(`1970-01-01T${time}Z`);
+
+const Zone = v.pipe(
+  textField('zone', 1, longestZone),
+  coded<string>('invalid_string', isTimezone, 'must be a time zone, for example "Europe/Berlin"'),
+);
+/** In place of a zone: the one of each contact. */
+const ofContact = 'contact';
+const zones = {
+  zone: field(
+    '`contact`, the default, for `data.timezone` of the contact; or a time zone.',
+    v.optional(
+      v.pipe(
+        textField('zone', 1, longestZone),
+        coded<string>(
+          'invalid_string',
+          (name) => name === ofContact || isTimezone(name),
+          'must be "contact" or a time zone, for example "Europe/Berlin"',
+        ),
+      ),
+      ofContact,
+    ),
+  ),
+  fallback: field('Time zone of contacts without a valid one; `UTC` when absent.', v.optional(Zone, 'UTC')),
+};
+
+/** The config of a WAIT_UNTIL that waits for a time of day. */
+export const UntilTime = v.object({
+  time: field('Time of day to wait for, such as `09:00`.', time),
+  days: field(
+    'Days of the week that count, from 1 for Monday to 7 for Sunday; all when absent.',
+    v.nullish(
+      v.pipe(
+        v.array(wholeNumber(1, 7), 'must be a list of days'),
+        v.minLength(1, 'must have at least one day'),
+        v.maxLength(7, 'must have at most 7 days'),
+      ),
+    ),
+  ),
+  ...zones,
+});
+
+const offsetPattern = /^([+-]?)(\d{1,4})([hdw])$/;
+const unitMs = { h: hourMs, d: dayMs, w: 7 * dayMs };
+
+// An offset in milliseconds of clocks; null for what is none, or beyond 365 days.
+function readOffset(text: string): number | null {
+  const [all, sign, amount, unit] = offsetPattern.exec(text) ?? [];
+  if (all === undefined) return null;
+  const length = Number(amount) * unitMs[unit as keyof typeof unitMs];
+  return length > 365 * dayMs ? null : sign === '-' ? -length : length;
+}
+
+/** The fields of a WAIT_UNTIL that waits for a date of the contact. */
+export const untilDate = {
+  field: field(
+    'Field that holds the date, such as `data.trialEnds`, as ISO 8601. A date without a time is that day in the time zone.',
+    textField('field', 1, 500),
+  ),
+  offset: field(
+    'Time before (`-3d`) or after (`2h`) the date, in `h`, `d` or `w`, up to 365 days; none when absent.',
+    v.nullish(
+      v.pipe(
+        v.string('must be a text such as "-3d"'),
+        coded<string>(
+          'invalid_string',
+          (text) => readOffset(text) !== null,
+          'must be a number of h, d or w up to 365 days, for example "-3d"',
+        ),
+      ),
+    ),
+  ),
+  at: field('Time of that day, such as `09:00`; the time of the date when absent.', v.nullish(time)),
+  passed: field(
+    'What becomes of contacts for whom that time has passed: `continue`, the default, or `exit`.',
+    v.optional(choice(['continue', 'exit']), 'continue'),
+  ),
+  ...zones,
+};
+/** The config of a WAIT_UNTIL that waits for a date of the contact. */
+export const UntilDate = v.pipe(
+  v.object(untilDate),
+  codedAt('custom', 'at', ({ offset, at }) => !at || !offset?.endsWith('h'), 'needs an "offset" in days or weeks'),
+);
+export type WaitUntil = v.InferOutput<typeof UntilTime> | v.InferOutput<typeof UntilDate>;
+
+/** The time zone that a config means for a contact with this data; `isInvalid` where the contact names one that is none. */
+export function zoneFor({ zone, fallback }: WaitUntil, data: JsonObjectValue): { zone: string; isInvalid: boolean } {
+  if (zone !== ofContact) return { zone, isInvalid: false };
+  const { timezone = null } = data;
+  if (typeof timezone === 'string' && isTimezone(timezone)) return { zone: timezone, isInvalid: false };
+  return { zone: fallback, isInvalid: timezone !== null && timezone !== '' };
+}
+
+/** Returns the next instant from `now` on at which clocks in a zone show a time, on one of some days of the week. */
+export function nextTime(
+  { time, days }: Pick<v.InferOutput<typeof UntilTime>, 'time' | 'days'>,
+  zone: string,
+  now: number,
+): number {
+  const today = Math.floor((now + offsetAt(now, zone)) / dayMs) * dayMs;
+  for (let day = today; ; day += dayMs) {
+    const weekday = ((new Date(day).getUTCDay() + 6) % 7) + 1;
+    if (days && !days.includes(weekday)) continue;
+    const instant = wallInstant(day + msOf(time), zone);
+    if (instant >= now) return instant;
+  }
+}
+
+// Beyond it ISO text takes another form, which Postgres does not read.
+const lastInstant = Date.parse('9999-12-31T23:59:59.999Z');
+
+/** Returns the instant that a date of a contact means under a config, in milliseconds; null for a value that is no date. */
+export function dateInstant(
+  { offset, at }: Pick<v.InferOutput<typeof UntilDate>, 'offset' | 'at'>,
+  value: JsonValue | undefined,
+  zone: string,
+): number | null {
+  const read = typeof value === 'string' ? parseIsoDate(value) : null;
+  if (typeof value !== 'string' || read === null) return null;
+  const by = readOffset(offset ?? '0h') ?? 0;
+  const isDay = value.length === '2026-12-24'.length;
+  // Hours pass; days and weeks are those of the calendar.
+  if (offset?.endsWith('h')) {
+    const instant = (isDay ? wallInstant(read, zone) : read) + by;
+    return instant > lastInstant ? null : instant;
+  }
+  const wall = (isDay ? read : read + offsetAt(read, zone)) + by;
+  const instant = wallInstant(at ? Math.floor(wall / dayMs) * dayMs + msOf(at) : wall, zone);
+  return instant > lastInstant ? null : instant;
+}
