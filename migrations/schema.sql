@@ -340,7 +340,7 @@ create table automation_versions (
 
 -- A workflow that contacts go through. `graph_dirty`: steps or transitions changed since `current_version_id` was written.
 -- `schedule_revision` counts what the schedule in Temporal must follow. `limited_by` is the key whose limits hold for its mail,
--- where one with limits enabled it.
+-- where one with limits enabled it. Those whom a pause held go on from `resumed_at` to `spread_until`.
 create table automations (
   id uuid not null,
   project_id uuid not null,
@@ -360,6 +360,9 @@ create table automations (
   edited_by uuid,
   limited_by uuid,
   removed_runs integer default 0 not null,
+  paused_at timestamp(3) with time zone,
+  resumed_at timestamp(3) with time zone,
+  spread_until timestamp(3) with time zone,
   event_name text generated always as ( case when (trigger_type = 'EVENT'::text) then (trigger_config ->> 'eventName'::text) else null::text end) stored,
   constraint automations_pkey primary key (id),
   constraint automations_edited_by_fkey foreign key (edited_by) references users(id) on delete set null,

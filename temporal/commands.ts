@@ -86,6 +86,9 @@ export const signals = {
   resume: 'resume',
 } as const;
 
+/** The number of a signal that wakes an execution wherever it is: above that of any step, so also one behind its row or ahead of it. */
+export const anySeq = 2_147_483_647;
+
 /** Names of the queries. */
 export const queries = {
   /** campaignSend, emailDelivery, importContacts and bulkContacts: phase and counts, for the Temporal Web UI. */

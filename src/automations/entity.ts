@@ -17,7 +17,7 @@ export const triggerTypes = ['EVENT', 'MANUAL', 'SCHEDULE'] as const;
 /**
  * A workflow that contacts go through. `graphDirty`: steps or transitions changed since `currentVersionId` was written.
  * `scheduleRevision` counts what the schedule in Temporal must follow. `limitedBy` is the key whose limits hold for its mail, where one
- * with limits enabled it.
+ * with limits enabled it. Those whom a pause held go on from `resumedAt` to `spreadUntil`.
  */
 export const Automation = defineEntity({
   name: 'Automation',
@@ -43,6 +43,9 @@ export const Automation = defineEntity({
     editedBy: p.manyToOne(User).mapToPk().deleteRule('set null').nullable(),
     limitedBy: p.uuid().nullable(),
     removedRuns: p.integer().default(0).lazy(),
+    pausedAt: p.datetime(3).nullable(),
+    resumedAt: p.datetime(3).nullable(),
+    spreadUntil: p.datetime(3).nullable(),
   },
   indexes: [
     { name: 'automations_event', properties: ['projectId', 'eventName'], where: 'enabled' },

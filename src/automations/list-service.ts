@@ -6,17 +6,20 @@ import { recordChange } from '../projects/audit/record.ts';
 import { enqueue, type OutboxTicket } from '../store/outbox/queries.ts';
 import type { Database } from '../store/sql.ts';
 import { scheduleCommand } from './enrollment/triggers.ts';
+import { Automation } from './entity.ts';
 import {
   type AutomationFilter,
   countAutomations,
   deleteAutomations,
   findAutomation,
   found,
+  lockAutomation,
   lockAutomationsForDeletion,
   pageOfAutomations,
 } from './queries.ts';
-import { checkRevision, hasActiveRuns, workflowBody } from './rows.ts';
-import type { BulkUpdateWorkflows, ListWorkflows } from './schema.ts';
+import { checkRevision, hasActiveRuns, keepLimits, keepSenders, workflowBody } from './rows.ts';
+import { wakeHeldRuns } from './runs/queries.ts';
+import type { BulkUpdateWorkflows, ListWorkflows, WorkflowBody } from './schema.ts';
 
 /** An answer, and what the outbox has to do about it after the commit. */
 export interface Changed<Body> {
@@ -110,4 +113,45 @@ export async function bulkUpdateAutomations(
   }
   for (const id of ids) found(await findAutomation(db, projectId, id), id);
   return { body: { updated: 0 }, tickets: [] };
+}
+
+/**
+ * Pauses an automation: contacts inside stay where they are, timers may pass and wait, and those who would enter are pending until it
+ * resumes. A step that runs at this moment is finished, and mail that it has queued is sent. One that is paused stays so. @throws 404
+ */
+export async function pauseAutomation(db: Database, projectId: string, id: string): Promise<WorkflowBody> {
+  return db.transaction(async (tx) => {
+    const automation = found(await lockAutomation(tx, projectId, id), id);
+    await keepLimits(tx, id);
+    if (automation.pausedAt !== null) return workflowBody(automation);
+    const now = new Date();
+    await tx.em.nativeUpdate(Automation, { id }, { pausedAt: now, spreadUntil: null, updatedAt: now });
+    await recordChange(tx, projectId, { action: 'workflow.paused', target: id });
+    return workflowBody(found(await findAutomation(tx, projectId, id), id));
+  });
+}
+
+/**
+ * Lets the contacts of a paused automation go on, evenly over some minutes: those who have waited long enough are woken by signals that
+ * become due one after the other, and those who came meanwhile enter as their turn comes. One that is not paused stays as it is.
+ * @throws 404; 403 for a key whose senders or limits do not allow it
+ */
+export async function resumeAutomation(
+  db: Database,
+  projectId: string,
+  id: string,
+  spreadMinutes: number,
+): Promise<WorkflowBody> {
+  return db.transaction(async (tx) => {
+    const automation = found(await lockAutomation(tx, projectId, id), id);
+    await keepLimits(tx, id);
+    await keepSenders(tx, id);
+    if (automation.pausedAt === null) return workflowBody(automation);
+    const resumedAt = new Date();
+    const spreadUntil = new Date(resumedAt.getTime() + spreadMinutes * 60_000);
+    await tx.em.nativeUpdate(Automation, { id }, { pausedAt: null, resumedAt, spreadUntil, updatedAt: resumedAt });
+    const held = await wakeHeldRuns(tx, id, spreadMinutes);
+    await recordChange(tx, projectId, { action: 'workflow.resumed', target: id, after: { spreadMinutes, held } });
+    return workflowBody(found(await findAutomation(tx, projectId, id), id));
+  });
 }

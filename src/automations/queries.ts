@@ -100,7 +100,7 @@ export async function lockAutomationsForDeletion(
 }
 
 /** The values of a new automation. */
-type NewAutomation = Omit<WorkflowBody, 'enabled' | 'createdAt' | 'updatedAt'>;
+type NewAutomation = Omit<WorkflowBody, 'enabled' | 'pausedAt' | 'createdAt' | 'updatedAt'>;
 
 /** Writes a new automation, disabled and without steps. */
 export async function insertAutomation(tx: Database, automation: NewAutomation): Promise<AutomationRow> {

@@ -5,7 +5,14 @@ import { field, Integer } from '../lib/validation/fields.ts';
 import { checkUnplanned } from '../projects/api-key-service.ts';
 import { workflowFields } from './graph/graph.ts';
 import { ListWorkflowFields, WorkflowFields } from './graph/schema.ts';
-import { bulkUpdateAutomations, deleteAutomationsOf, dispatched, listAutomations } from './list-service.ts';
+import {
+  bulkUpdateAutomations,
+  deleteAutomationsOf,
+  dispatched,
+  listAutomations,
+  pauseAutomation,
+  resumeAutomation,
+} from './list-service.ts';
 import { editOf } from './rows.ts';
 import {
   BulkUpdateWorkflows,
@@ -13,6 +20,7 @@ import {
   ListVersions,
   ListWorkflows,
   PatchWorkflow,
+  ResumeWorkflow,
   VersionPage,
   VersionWithGraph,
   WorkflowBody,
@@ -142,6 +150,30 @@ export const automationRoutes = [
     returns: 'The version with its steps and transitions.',
     reply: VersionWithGraph,
     handle: ({ db, project, params }) => getVersion(db, project.id, params.id, params.version),
+  }),
+  route.post('/workflows/:id/pause', {
+    ...inProject('workflows:write'),
+    summary: 'Pause a workflow',
+    description:
+      'Contacts inside stay at their step: timers may pass and wait, and events are taken. Contacts who would enter are queued. A step that is running finishes, and emails that are queued are sent.',
+    ids,
+    returns: 'The workflow, which is paused.',
+    reply: WorkflowBody,
+    handle: ({ db, project, params }) => pauseAutomation(db, project.id, params.id),
+  }),
+  route.post('/workflows/:id/resume', {
+    ...inProject('workflows:write'),
+    summary: 'Resume a paused workflow',
+    description: 'Contacts whom the pause held continue, and those who were queued enter, evenly over `spreadMinutes`.',
+    ids,
+    body: ResumeWorkflow,
+    example: { spreadMinutes: 30 },
+    returns: 'The workflow, which is no longer paused.',
+    reply: WorkflowBody,
+    handle({ db, project, actor, params, body }) {
+      checkUnplanned(actor.kind === 'key' ? actor.scoped : null, Infinity);
+      return resumeAutomation(db, project.id, params.id, body.spreadMinutes);
+    },
   }),
   route.post('/workflows/:id/duplicate', {
     ...inProject('workflows:write'),

@@ -144,7 +144,8 @@ const instants = (alias: string, ...names: [column: string, field: string][]) =>
 /** An automation as code passes it on. */
 export function automationRow(automation: Automation): AutomationRow {
   const { id, projectId, name, description, enabled, triggerType, triggerConfig, allowReentry, revision } = automation;
-  const settings = { triggerType, triggerConfig: triggerConfig ?? null, allowReentry, revision };
+  const pausedAt = automation.pausedAt?.toISOString() ?? null;
+  const settings = { triggerType, triggerConfig: triggerConfig ?? null, allowReentry, pausedAt, revision };
   return { id, projectId, name, description: description ?? null, enabled, ...settings, ...instantsOf(automation) };
 }
 

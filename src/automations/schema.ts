@@ -12,6 +12,7 @@ import {
   parameter,
   textField,
   Uuid,
+  wholeNumber,
 } from '../lib/validation/fields.ts';
 import { triggerTypes } from './entity.ts';
 import { GivenConfig, Issue, StepBody, StoredPosition, TransitionBody } from './graph/schema.ts';
@@ -37,6 +38,7 @@ export const WorkflowBody = v.object({
     v.nullable(Json),
   ),
   allowReentry: field('Whether a contact can enter again after leaving.', v.boolean()),
+  pausedAt: field('Since when the workflow is paused; null if it is not.', v.nullable(Instant)),
   createdAt: field('When the workflow was created.', Instant),
   updatedAt: field('When the workflow last changed.', Instant),
 });
@@ -115,6 +117,14 @@ export const PatchWorkflow = v.object({
   allowReentry: field('Whether a contact can enter again after leaving.', v.optional(v.boolean())),
 });
 export type PatchWorkflow = v.InferOutput<typeof PatchWorkflow>;
+
+/** `POST /workflows/{id}/resume`. */
+export const ResumeWorkflow = v.object({
+  spreadMinutes: field(
+    'Contacts whom the pause held continue evenly over this many minutes, 0 to 10,080; 0 continues all at once.',
+    v.optional(wholeNumber(0, 10_080), 0),
+  ),
+});
 
 /** `POST /workflows/bulk-update`. */
 export const BulkUpdateWorkflows = v.object({

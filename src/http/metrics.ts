@@ -105,13 +105,15 @@ function queueFigures(db: Database): Promise<{ queue: string; depth: number; age
   return db.rows(sql`
     select 'email_queue' as queue, ${figures('created_at')} from email_queue where created_at <= now()
     union all
-    select 'outbox', ${figures('created_at')} from outbox where done_at is null
+    select 'outbox', ${figures('created_at')} from outbox
+      where done_at is null and (attempts > 0 or last_error is not null or next_attempt_at < now() + interval '2 minutes')
     union all
     select 'campaign_claims', ${figures('claimed_at')} from campaign_claims where not settled
     union all
     select 'restored_mail', ${figures('accepted_at')} from restored_mail where outcome = 'UNKNOWN'
     union all
     select 'automation_arrivals', ${figures('created_at')} from automation_arrivals
+      where automation_id not in (select id from automations where paused_at is not null)
     union all
     select 'system_mails', ${figures('created_at')} from system_mails where status = 'PENDING'
     union all

@@ -136,9 +136,20 @@ test('all executions are cancelled by a button that names how many people it con
   const { id } = await waiting('Alle hinaus');
   await letIn(id, 40, 3);
   await inDashboard(async (page) => {
+    const dialog = page.getByRole('alertdialog');
+    await open(page, `workflows/${id}`);
+    await press(page, 'More actions');
+    await page.getByRole('menuitem', { name: 'Pause workflow' }).click();
+    await dialog.getByRole('button', { name: 'Pause', exact: true }).click();
+    await page.getByText('Paused', { exact: true }).waitFor();
+    await press(page, 'More actions');
+    await page.getByRole('menuitem', { name: 'Resume workflow' }).click();
+    await dialog.getByLabel('Spread over minutes').fill('5');
+    expect(await accessibilityProblems(page)).toEqual([]);
+    await dialog.getByRole('button', { name: 'Resume', exact: true }).click();
+    await page.getByText('Enabled', { exact: true }).waitFor();
     await open(page, `workflows/${id}/executions`);
     await press(page, 'Cancel all runs');
-    const dialog = page.getByRole('alertdialog');
     await dialog.getByText('3 contacts exit Alle hinaus at the current step').waitFor();
     expect(await accessibilityProblems(page)).toEqual([]);
     await dialog.getByRole('button', { name: 'Cancel 3 runs' }).click();

@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { pauseAutomation, resumeAutomation } from '../../src/automations/list-service.ts';
 import { cancelByOperator } from '../../src/automations/runs/actions.ts';
 import { countPaths } from '../../src/automations/runs/queries.ts';
+import { getExecution } from '../../src/automations/runs/service.ts';
 import { advance } from '../../src/automations/runtime/advance.ts';
 import { decideSplit } from '../../src/automations/runtime/steps.ts';
 import { writeContacts, writingAs } from '../../src/contacts/write.ts';
@@ -783,5 +785,129 @@ test('a cancellation by an operator that waits for the run leaves no step open',
     status: 'CANCELLED',
     reason: 'Cancelled by operator',
     steps: [{ name: 'wait', status: 'SKIPPED' }],
+  });
+});
+
+describe('a pause', () => {
+  test('holds runs whose time has passed, and a resume wakes them evenly over its minutes', async () => {
+    const template = await aTemplate(database.db, project);
+    const steps = { wait: ['DELAY', { amount: 9, unit: 'days' }], mail: ['SEND_EMAIL', { templateId: template }] };
+    const automation = await anAutomation(database.db, project.id, { steps } as unknown as AutomationSpec);
+    const people = [contact];
+    for (const name of ['odd', 'eva', 'per', 'liv'])
+      people.push(await aContact(database.db, project.id, `${name}@example.com`));
+    const runs = await letIn(database.db, automation, people);
+    for (const { id } of runs) await advance(deps, id, 0);
+    const [first, second, third, fourth, patient] = runs.map(({ id }) => id) as [
+      string,
+      string,
+      string,
+      string,
+      string,
+    ];
+    for (const id of [first, second, third, fourth]) {
+      await hurry(id);
+      await database.db.count(`update automation_runs set due_at = due_at - interval '400 days' where id = $1`, [id]);
+    }
+    const { pausedAt } = await pauseAutomation(database.db, project.id, automation.id);
+    expect(await pauseAutomation(database.db, project.id, automation.id)).toMatchObject({ pausedAt });
+    for (const id of [first, second, third, fourth])
+      expect(await advance(deps, id, 2)).toMatchObject({ next: 'wait', seq: 2, until: null, step: { name: 'wait' } });
+    expect(await advance(deps, patient, 2)).toMatchObject({ next: 'sleep', step: { name: 'wait' } });
+    const facts = await contactFacts(database.db, project.id, contact);
+    if (facts === null) throw new Error('The contact is gone');
+    expect(await explainWorkflow(database.db, project.id, facts, automation.id, facts.readAt)).toMatchObject({
+      verdict: 'will',
+      sentence: 'The workflow is paused: the contact stays where it is until it resumes.',
+      fixes: [{ method: 'POST', path: `/workflows/${automation.id}/resume` }],
+    });
+    expect(await database.db.rows('select from emails where project_id = $1', [project.id])).toEqual([]);
+    await database.db.count('delete from outbox');
+    await resumeAutomation(database.db, project.id, automation.id, 60);
+    const due = await database.db.rows<{ minute: number }>(
+      `select round(extract(epoch from next_attempt_at - min(next_attempt_at) over ()) / 60)::int as minute
+       from outbox where kind = 'signal' order by next_attempt_at`,
+    );
+    expect(due.map(({ minute }) => minute)).toEqual([0, 15, 30, 45]);
+    // A second resume has nobody to wake.
+    await resumeAutomation(database.db, project.id, automation.id, 0);
+    expect(await database.db.rows(`select from outbox where kind = 'signal'`)).toHaveLength(4);
+    expect(await advance(deps, first, null)).toMatchObject({ next: 'done', status: 'COMPLETED' });
+    expect(await database.db.rows('select from emails where project_id = $1', [project.id])).toHaveLength(1);
+  });
+
+  test('takes the event of a wait and a date that passes, which end their steps once it is over', async () => {
+    const { db } = database;
+    const where = [{ path: 'total', operator: 'greaterThan', value: 100 }];
+    const automation = await anAutomation(db, project.id, {
+      steps: {
+        wait: ['WAIT_FOR_EVENT', { eventName: 'order.paid', where }],
+        until: ['WAIT_UNTIL', { field: 'data.ends', passed: 'exit' }],
+        out: ['EXIT'],
+      },
+    });
+    const [run] = await letIn(db, automation, [contact]);
+    const id = run?.id ?? '';
+    const waitingFor = async () =>
+      (await getExecution(db, project.id, automation.id, id, (workflow) => workflow)).waitingFor;
+    const resumed = async () => {
+      await db.count('delete from outbox');
+      await resumeAutomation(db, project.id, automation.id, 0);
+      return (await db.rows(`select from outbox where kind = 'signal'`)).length;
+    };
+    await advance(deps, id, 0);
+    await pauseAutomation(db, project.id, automation.id);
+    await anEvent(db, project.id, contact, 'order.paid', { total: 5 });
+    expect(await advance(deps, id, 2)).toMatchObject({ next: 'wait', event: 'order.paid' });
+    expect(await waitingFor()).toBe('event order.paid');
+    await anEvent(db, project.id, contact, 'order.paid', { total: 500 });
+    expect(await advance(deps, id, 2)).toMatchObject({ next: 'wait', event: 'the end of the pause', seq: 2 });
+    expect(await waitingFor()).toBe('the workflow to resume');
+    expect(await resumed()).toBe(1);
+    expect(await advance(deps, id, null)).toMatchObject({ next: 'wait', event: 'data.ends', seq: 3 });
+
+    await pauseAutomation(db, project.id, automation.id);
+    expect(await waitingFor()).toBe('a date in data.ends');
+    const give = (ends: string) =>
+      writeContacts(db, project.id, [{ id: contact, set: { ends } }], writingAs(db, 'contact'));
+    await give('2020-01-01');
+    expect(await advance(deps, id, 3)).toMatchObject({ next: 'wait', event: 'the end of the pause' });
+    expect(await waitingFor()).toBe('the workflow to resume');
+    // Another date, and the one from before: the resume wakes nobody for the first of them.
+    await give('2099-01-01');
+    expect(await advance(deps, id, 3)).toMatchObject({ next: 'sleep', until: '2099-01-01T00:00:00.000Z' });
+    expect(await waitingFor()).toBe('timer');
+    await give('2020-01-01');
+    expect(await advance(deps, id, 3)).toMatchObject({ next: 'wait', event: 'the end of the pause' });
+    expect(await resumed()).toBe(1);
+    expect(await advance(deps, id, null)).toMatchObject({ next: 'done', status: 'EXITED', reason: 'date_passed' });
+  });
+
+  test('queues who would enter; they enter after it, each at a turn of their own', async () => {
+    const { db } = database;
+    const template = await aTemplate(db, project);
+    const steps = { mail: ['SEND_EMAIL', { templateId: template }] };
+    const automation = await anAutomation(db, project.id, { steps } as unknown as AutomationSpec);
+    await pauseAutomation(db, project.id, automation.id);
+    await anEvent(db, project.id, contact, 'user.signup');
+    await enrolPending(db);
+    expect(await runsOf(db, automation.id)).toEqual([]);
+    const facts = await contactFacts(db, project.id, contact);
+    if (facts === null) throw new Error('The contact is gone');
+    const explained = await explainWorkflow(db, project.id, facts, automation.id, facts.readAt);
+    expect(explained.sentence).toBe('The workflow is paused: the contact enters when it resumes.');
+    await resumeAutomation(db, project.id, automation.id, 10_080);
+    await enrolPending(db);
+    const { id } = await see(automation);
+    expect(await advance(deps, id, 0)).toMatchObject({ next: 'sleep', seq: 0, step: { name: 'trigger' } });
+    // Whoever comes after the pause does not wait for a turn.
+    const late = await aContact(db, project.id, 'late@example.com');
+    await anEvent(db, project.id, late, 'user.signup');
+    await enrolPending(db);
+    const later = (await runsOf(db, automation.id)).find((run) => run.id !== id);
+    expect(await advance(deps, later?.id ?? '', 0)).toMatchObject({ next: 'done' });
+    await db.count('update automation_runs set due_at = now() where id = $1', [id]);
+    expect(await advance(deps, id, 0)).toMatchObject({ next: 'done', status: 'COMPLETED' });
+    expect(await db.rows('select from emails where project_id = $1', [project.id])).toHaveLength(2);
   });
 });

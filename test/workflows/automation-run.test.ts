@@ -2,6 +2,7 @@ import { defaultPayloadConverter } from '@temporalio/common';
 import proto from '@temporalio/proto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startRuns } from '../../src/automations/enrollment/starting.ts';
+import { pauseAutomation, resumeAutomation } from '../../src/automations/list-service.ts';
 import { cancelByOperator, retryExecutions } from '../../src/automations/runs/actions.ts';
 import { advance } from '../../src/automations/runtime/advance.ts';
 import { createOrphanCheck, recoverableRuns, recoverableWaits } from '../../src/automations/runtime/recovery.ts';
@@ -594,6 +595,37 @@ describe('what is lost is put right', () => {
     await expect.poll(() => recover()).toBe(1);
     await until(automation, 'EXITED');
   });
+
+  test.each(['gone', 'open'])(
+    'a pause lets timers pass and sends nothing until it ends: the execution is %s',
+    async (state) => {
+      const automation = await anAutomation(database.db, project.id, {
+        ...{ event: `paused ${state}` },
+        steps: {
+          wait: ['DELAY', { amount: 0.02, unit: 'minutes' }],
+          mail: ['SEND_EMAIL', { templateId: await aTemplate(database.db, project) }],
+        },
+      });
+      const contacts = [await somebody(), await somebody()] as const;
+      await enter(automation, contacts[0]);
+      await until(automation, 'WAITING');
+      await pauseAutomation(database.db, project.id, automation.id);
+      await anEvent(database.db, project.id, contacts[1], `paused ${state}`);
+      const held = execution(automation, contacts[0]);
+      await expect.poll(async () => held.query(queries.where)).toMatchObject({ waitingFor: 'the end of the pause' });
+      expect(await recovery(recoverableRuns)()).toBe(0);
+      if (state === 'gone') await held.terminate('a lost store');
+      expect(await runOf(database.db, automation.id)).toMatchObject({ status: 'WAITING', at: 'wait' });
+      await resumeAutomation(database.db, project.id, automation.id, 0);
+      await expect.poll(() => status(automation)).toEqual(['COMPLETED', 'COMPLETED']);
+      const mails = await database.db.rows(
+        `select count(*)::int as mails from emails e join automation_runs r on r.id = e.workflow_execution_id
+       where r.automation_id = $1 group by r.id`,
+        [automation.id],
+      );
+      expect(mails).toEqual([{ mails: 1 }, { mails: 1 }]);
+    },
+  );
 
   test.each(['gone', 'open'])(
     'a wait whose event was recorded, but whose signal was lost with the store, goes on: its execution is %s',

@@ -183,6 +183,8 @@ const table = {
       fixed: { enabled: false },
       about: 'Disables it: no contact enters it anymore, and those who are in it go on.',
     },
+    pause: 'pauseWorkflow',
+    resume: 'resumeWorkflow',
     replace_graph: 'replaceWorkflowGraph',
     list_versions: 'listWorkflowVersions[]',
     test: 'testWorkflow',

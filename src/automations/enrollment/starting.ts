@@ -14,6 +14,8 @@ export interface StartRequest {
   sourceEventId: string | null;
   /** The key whose limits hold for its mail, beside those of the automation; none when absent. */
   limitedBy?: string | null;
+  /** The ISO instant at which its run begins; at once when absent. */
+  dueAt?: string | undefined;
 }
 
 /**
@@ -111,10 +113,11 @@ function insertRuns(
       select ${automationId}::uuid as automation_id, ${allowReentry}::boolean as allow_reentry,
         ${startsPerHour}::integer as per_hour, ${limitedBy}::uuid as enabled_by),
     wish as (
-      select w.ordinal, w.id, w."contactId" as contact_id, w.context, w."sourceEventId" as event_id, n.last_entry, fixed.*,
+      select w.ordinal, w.id, w."contactId" as contact_id, w.context, w."sourceEventId" as event_id, w."dueAt" as due_at, n.last_entry, fixed.*,
         nullif(array_remove(array[fixed.enabled_by, w."limitedBy"], null), '{}') as limited_by
       from fixed cross join jsonb_to_recordset(${rows}::jsonb) as w (
-          ordinal integer, id uuid, "contactId" uuid, context jsonb, "sourceEventId" uuid, "limitedBy" uuid)
+          ordinal integer, id uuid, "contactId" uuid, context jsonb, "sourceEventId" uuid, "limitedBy" uuid,
+          "dueAt" timestamptz)
         join automation_entries n on n.automation_id = fixed.automation_id and n.contact_id = w."contactId"),
     judged as (
       select wish.*, case
@@ -156,7 +159,7 @@ function insertRuns(
         id, project_id, automation_id, version_id, contact_id, entry, current_step_id, context, source_event_id, due_at,
         limited_by)
       select first.id, ${projectId}::uuid, first.automation_id, ${versionId}::uuid, first.contact_id, entered.last_entry,
-        ${triggerId}::uuid, first.context, first.event_id, now(), first.limited_by
+        ${triggerId}::uuid, first.context, first.event_id, coalesce(first.due_at, now()), first.limited_by
       from first join entered using (contact_id)
       returning r.*),
     counted as (${countingRuns('made', 'started')}),

@@ -1,4 +1,5 @@
 import type { FilterQuery } from '@mikro-orm/core';
+import { anySeq, signals } from '../../../temporal/commands.ts';
 import { getContact } from '../../contacts/service.ts';
 import { contactsAndTrash } from '../../contacts/trash-queries.ts';
 import { activeStatuses, type RunStatus } from '../../lib/enums.ts';
@@ -121,14 +122,15 @@ export async function findRun(
   return (await listed(db, found))[0] ?? null;
 }
 
-/** A step of a run, with what it waits for. */
-export type StepRunRow = StepExecutionBody & { eventName: string | null; outcome: string | null };
+/** A step of a run, with what it waits for, and whether the run could continue. */
+export type StepRunRow = StepExecutionBody & { eventName: string | null; outcome: string | null; isDue: boolean };
 
 /** The steps of a run in their order. */
 export function stepRunsOf(db: Database, runId: string): Promise<StepRunRow[]> {
   return db.rows<StepRunRow>(sql`
-    select ${stepRunColumns}, x.event_name as "eventName", x.outcome
-    from automation_step_runs x left join automation_steps s on s.id = x.step_id where x.run_id = ${runId} order by x.seq`);
+    select ${stepRunColumns}, x.event_name as "eventName", x.outcome, coalesce(r.due_at <= clock_timestamp(), false) as "isDue"
+    from automation_step_runs x join automation_runs r on r.id = x.run_id left join automation_steps s on s.id = x.step_id
+    where x.run_id = ${runId} order by x.seq`);
 }
 
 /**
@@ -170,6 +172,26 @@ export async function cancelRuns(
       from execution where ${!(isOne && which.isExecutionCancelled)}::boolean)
     select (select count(*)::int from gone) as cancelled, pg_notify(${outboxChannel}, '')`);
   return row?.cancelled ?? 0;
+}
+
+/**
+ * Wakes the active runs whose wait is over or about to be: the signals become due evenly over the minutes. A signal to a run that may not
+ * go on yet does nothing. Answers how many there are.
+ */
+export function wakeHeldRuns(tx: Database, automationId: string, spreadMinutes: number): Promise<number> {
+  return tx.count(sql`
+    with held as (
+      select 'automation/' || r.automation_id || '/' || r.contact_id || '/' || r.entry as execution, uuidv7() as id,
+        (row_number() over (order by r.id) - 1) / count(*) over ()::float8 as place
+      from automation_runs r
+      where r.automation_id = ${automationId} and r.${isActive} and (r.due_at <= clock_timestamp() + interval '1 minute'
+        or r.id in (select x.run_id from automation_step_runs x where x.status = 'WAITING' and x.resume_event_id is not null))),
+    notified as (select pg_notify(${outboxChannel}, ''))
+    insert into outbox (id, dedupe_key, kind, workflow_id, payload, next_attempt_at)
+    select id, 'signal:' || execution || ':' || id, 'signal', execution, jsonb_build_object(
+        'type', 'signal', 'id', execution, 'signal', ${signals.resume}::text, 'input', jsonb_build_object('seq', ${anySeq}::integer)),
+      clock_timestamp() + place * ${spreadMinutes}::float8 * interval '1 minute'
+    from held where (select count(*) from notified) = 1`);
 }
 
 /** How many who reached a step left it by a branch; with the branch null, how many did not leave it by any. */

@@ -139,7 +139,7 @@ export const ExecutionStory = v.object({
   currentStep: field('The step in `currentStepId`; null if there is none.', v.nullable(StepBody)),
   stepExecutions: field('Steps that the contact has reached, oldest first.', v.array(StepExecutionBody)),
   waitingFor: field(
-    'What the execution is waiting for: `timer`, `event <name>`, `an answer to its webhook` or `a worker`; null once it has ended.',
+    'What the execution is waiting for: `timer`, `event <name>`, `an answer to its webhook`, `the workflow to resume` or `a worker`; null once it has ended.',
     v.nullable(v.string()),
   ),
   waitingUntil: field(

@@ -7,7 +7,7 @@ import { offsetAnswer, offsetPage } from '../../lib/pages.ts';
 import type { Database } from '../../store/sql.ts';
 import type { StepBody } from '../graph/schema.ts';
 import { findAutomation, found, stepsOf } from '../queries.ts';
-import { executionBody, type RunRow, type StepRow, workflowBody } from '../rows.ts';
+import { type AutomationRow, executionBody, type RunRow, type StepRow, workflowBody } from '../rows.ts';
 import { type PinnedVersion, pinnedVersion } from '../versions.ts';
 import {
   countRuns,
@@ -73,8 +73,8 @@ export async function getExecution(
       ...body,
       workflow: workflowBody(automation),
       currentStep: wholeStep(run, live, version),
-      stepExecutions: steps.map(({ eventName: _event, outcome: _outcome, ...step }) => step),
-      waitingFor: active ? whatFor(standing) : null,
+      stepExecutions: steps.map(({ eventName: _event, outcome: _outcome, isDue: _isDue, ...step }) => step),
+      waitingFor: active ? (isHeld(automation, standing) ? 'the workflow to resume' : whatFor(standing)) : null,
       waitingUntil: active ? (standing?.scheduledFor ?? standing?.executeAfter ?? null) : null,
       waitingSince: active ? (standing?.startedAt ?? run.updatedAt) : null,
       version: version?.version ?? 0,
@@ -82,6 +82,12 @@ export async function getExecution(
       temporal: { workflowId: execution, url: linkTo(execution) },
     };
   });
+}
+
+// A pause holds executions that would continue; it lets timers and events pass, and calls of webhooks finish.
+function isHeld({ pausedAt }: AutomationRow, step: StepRunRow | undefined): boolean {
+  if (pausedAt === null || step === undefined || step.outcome !== null) return pausedAt !== null;
+  return step.status === 'RUNNING' ? step.output !== null || step.error !== null : step.isDue;
 }
 
 function whatFor(step: StepRunRow | undefined): string {

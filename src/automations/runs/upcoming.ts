@@ -157,6 +157,6 @@ function pageOfDelays(
           a.name as "workflowName"
         from looked x join automation_runs r on r.id = x.run_id and r.seq = x.seq + 1
           join automations a on a.id = r.automation_id join contacts c on c.id = x.contact_id
-        where x.step_id = any (${steps}::uuid[]) and r.${isActive}
+        where x.step_id = any (${steps}::uuid[]) and r.${isActive} and a.paused_at is null
         order by x.scheduled_for, x.id) found on true`);
 }

@@ -1,6 +1,7 @@
 import { eventQuery } from '../../contacts/conditions.ts';
 import { eventData } from '../../contacts/events/queries.ts';
 import type { JsonObjectValue } from '../../lib/contact-data.ts';
+import { isoText } from '../../store/columns.ts';
 import type { Outbox } from '../../store/outbox/dispatcher.ts';
 import { enqueueTaken, type TakenRow } from '../../store/outbox/queries.ts';
 import { type Database, raw, sql } from '../../store/sql.ts';
@@ -31,7 +32,7 @@ const whenIdleMs = 1_000;
 const whenFullMs = 100;
 
 /**
- * Builds one pass over the pending enrollments: each automation in turn, from where the pass before has ended, gets some of its
+ * Builds one pass over the pending enrollments, but for those of automations that are paused: each automation in turn, from where the pass before has ended, gets some of its
  * contacts in, whose executions are started at once, until none is pending or as many runs have not begun as Temporal takes in a
  * while. Safe to run side by side. Answers after how many milliseconds to check again.
  */
@@ -79,9 +80,15 @@ export function createEnroller(deps: EnrolDeps): () => Promise<number> {
   async function enrolSome(automation: Enrolling, limit: number, leaseMs: number): Promise<Enrolled> {
     const { count, outcomes, starts } = await db.transaction(async (tx) => {
       const pending = await takePending(tx, automation, limit);
-      const requests = pending.flatMap(({ contactId, eventId, data, limitedBy, matches }) =>
+      const requests = pending.flatMap(({ contactId, eventId, data, limitedBy, createdAt, matches }) =>
         matches
-          ? { contactId, context: data === null ? null : contextOf(data), sourceEventId: eventId, limitedBy }
+          ? {
+              contactId,
+              dueAt: turnOf(automation, contactId, createdAt),
+              context: data === null ? null : contextOf(data),
+              sourceEventId: eventId,
+              limitedBy,
+            }
           : [],
       );
       const started = await startRuns(tx, automation.projectId, automation.id, requests, deps.startsPerHour);
@@ -107,6 +114,18 @@ interface Enrolling {
   projectId: string;
   /** The config of its trigger. */
   trigger: { eventName?: unknown; where?: unknown } | null;
+  /** When a pause ended, and until when those whom it held begin; null where none did. */
+  resumedAt: string | null;
+  spreadUntil: string | null;
+}
+
+/** When the turn of a contact comes who arrived while the automation was paused: by its ID, so that all are spread evenly. */
+function turnOf({ resumedAt, spreadUntil }: Enrolling, contactId: string, createdAt: string): string | undefined {
+  if (resumedAt === null || spreadUntil === null || createdAt > resumedAt) return undefined;
+  const [begin, end] = [Date.parse(resumedAt), Date.parse(spreadUntil)];
+  const share = Number.parseInt(contactId.slice(-8), 16) / 2 ** 32;
+  const dueAt = begin + share * (end - begin);
+  return dueAt > Date.now() ? new Date(dueAt).toISOString() : undefined;
 }
 
 // Jumps from automation to automation in the index, so that its cost grows with automations and not with pending enrollments.
@@ -119,8 +138,9 @@ function automationsWithPending(db: Database): Promise<Enrolling[]> {
         order by n.automation_id limit 1)
       from place where place.automation_id is not null)
     select place.automation_id as id, a.project_id as "projectId",
-      (select s.config from automation_steps s where s.automation_id = a.id and s.type = 'TRIGGER') as trigger
-    from place join automations a on a.id = place.automation_id order by 1`);
+      (select s.config from automation_steps s where s.automation_id = a.id and s.type = 'TRIGGER') as trigger,
+      ${raw(isoText('a.resumed_at'))} as "resumedAt", ${raw(isoText('a.spread_until'))} as "spreadUntil"
+    from place join automations a on a.id = place.automation_id where a.paused_at is null order by 1`);
 }
 
 interface Pending {
@@ -130,6 +150,7 @@ interface Pending {
   limitedBy: string | null;
   /** Whether the event passes the tests of the trigger. */
   matches: boolean;
+  createdAt: string;
 }
 
 // Ids of events are of version 7, so their order is that of time.
@@ -142,9 +163,10 @@ function takePending(tx: Database, { id, projectId, trigger }: Enrolling, limit:
       delete from automation_arrivals where id = any (array(
         select id from automation_arrivals where automation_id = ${id} order by event_id limit ${limit}
         for update skip locked))
-      returning contact_id, event_id, context)
+      returning contact_id, event_id, context, created_at)
     select p.contact_id as "contactId", p.event_id as "eventId", coalesce(p.context, ${raw(eventData('t'))}) as data,
-      t.limited_by as "limitedBy", (${passes}) is true as matches
+      t.limited_by as "limitedBy", (${passes}) is true as matches,
+      ${raw(isoText('p.created_at'))} as "createdAt"
     from taken p left join events t on t.id = p.event_id
     order by p.event_id`);
 }

@@ -1,4 +1,4 @@
-import { type Command, type Json, type StartCommand, signals, workflowId } from '../../../temporal/commands.ts';
+import { anySeq, type Command, type Json, type StartCommand, signals, workflowId } from '../../../temporal/commands.ts';
 import { isUuid } from '../../lib/ids.ts';
 import { enqueueAll } from '../../store/outbox/queries.ts';
 import {
@@ -36,7 +36,8 @@ export function wakesUnderWay(db: Database, most = mostWakes): UnderWay<Command>
           join automation_runs r
             on r.automation_id = w."automationId" and r.contact_id = w."contactId" and r.entry = w.entry
           join automation_step_runs s on s.run_id = r.id and s.seq = w.seq - 1
-        where s.status = 'WAITING' and s.resume_event_id is not null`);
+          join automations a on a.id = r.automation_id
+        where s.status = 'WAITING' and s.resume_event_id is not null and a.paused_at is null`);
       return rows.flatMap(({ ordinal }) => commands[ordinal] ?? []);
     },
   });
@@ -48,7 +49,8 @@ export function startsUnderWay(db: Database, most = mostStarts): UnderWay<string
     most,
     async still(ids) {
       const rows = await db.rows<{ id: string }>(sql`
-        select id from automation_runs where id = any (${ids}::uuid[]) and seq = 0 and status = 'RUNNING'`);
+        select r.id from automation_runs r join automations a on a.id = r.automation_id
+        where r.id = any (${ids}::uuid[]) and r.seq = 0 and r.status = 'RUNNING' and r.due_at <= clock_timestamp() and a.paused_at is null`);
       return rows.map(({ id }) => id);
     },
   });
@@ -70,11 +72,12 @@ const facts =
 const itsFacts = raw(`join automations a on a.id = r.automation_id join projects p on p.id = r.project_id
   join automation_versions v on v.id = r.version_id`);
 
-const stalledAfterMs = 5 * 60_000;
-// Above the number of any step: it wakes an execution that is behind its row, and one that is ahead of it as well.
-const anySeq = 2_147_483_647;
+// Neither paused, nor with contacts who are woken one after the other since it was resumed.
+const isFree = raw('a.paused_at is null and coalesce(a.spread_until <= clock_timestamp(), true)');
 
-/** Runs whose time has passed (docs/contract/campaigns-and-workflows.md#4-10). */
+const stalledAfterMs = 5 * 60_000;
+
+/** Runs whose time has passed, but for those that a pause holds (docs/contract/campaigns-and-workflows.md#4-10). */
 export const recoverableRuns: RecoverableKind = {
   name: 'automations',
   afterMs: stalledAfterMs,
@@ -84,7 +87,7 @@ export const recoverableRuns: RecoverableKind = {
         select ${facts}, coalesce(r.updated_at < ${query.changedAt}::timestamptz, false) as "isOlder",
           r.due_at::text as at, r.id as place
         from automation_runs r ${itsFacts}
-        where r.${isActive} and r.due_at < clock_timestamp()
+        where r.${isActive} and ${isFree} and r.due_at < clock_timestamp()
           and (${isStalled(raw('r.due_at'), { ...query, changedAt: null })} or r.updated_at < ${query.changedAt}::timestamptz)
           and ${stalledPage(raw('r.due_at'), raw('r.id'), query)}`)
     ).map(stalledWork),
@@ -100,7 +103,7 @@ export const recoverableWaits: RecoverableKind = {
         select ${facts}, coalesce(r.updated_at < ${query.changedAt}::timestamptz, false) as "isOlder",
           x.updated_at::text as at, x.id as place
         from automation_step_runs x join automation_runs r on r.id = x.run_id ${itsFacts}
-        where r.${isActive} and x.status = 'WAITING' and x.resume_event_id is not null and ${isStalled(raw('x.updated_at'), query)}
+        where r.${isActive} and ${isFree} and x.status = 'WAITING' and x.resume_event_id is not null and ${isStalled(raw('x.updated_at'), query)}
           and ${stalledPage(raw('x.updated_at'), raw('x.id'), query)}`)
     ).map(stalledWork),
 };

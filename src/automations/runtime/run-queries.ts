@@ -11,7 +11,7 @@ import { countingRuns, isOpenStep, runEvents } from '../rows.ts';
 import { contextOf, type StepContact } from './condition.ts';
 
 /** A run as it is advanced, with what its steps need to know of project and automation. */
-export interface LockedRun extends Omit<RunChange, 'dueAt' | 'completedAt'> {
+export interface LockedRun extends Omit<RunChange, 'completedAt'> {
   automationId: string;
   automationName: string;
   /** The event that started it; null where none did. */
@@ -21,6 +21,10 @@ export interface LockedRun extends Omit<RunChange, 'dueAt' | 'completedAt'> {
   /** After a retry that sends nothing again: the output of each SEND_EMAIL whose mail was handed over before it, or may have been, by step. */
   sentBefore: Record<string, JsonObjectValue> | null;
   startedAt: string;
+  /** Whether its automation is paused. */
+  paused: boolean;
+  /** Whether those whom a pause held go on one after the other now: a run that has not begun waits until it is due. */
+  spreads: boolean;
   project: {
     name: string;
     disabled: boolean;
@@ -89,6 +93,7 @@ export function lockRun(tx: Database, runId: string): Promise<LockedRun | null> 
       r.version_id as "versionId", r.next_version_id as "nextVersionId", r.contact_id as "contactId", r.status,
       r.current_step_id as "currentStepId", r.exit_reason as "exitReason", r.context, r.seq,
       r.source_event_id as "sourceEventId", r.limited_by as "limitedBy", ${iso('r.started_at')} as "startedAt",
+      ${iso('r.due_at')} as "dueAt", a.paused_at is not null as paused, coalesce(a.spread_until > clock_timestamp(), false) as spreads,
       case when r.sent_before is not null then (
         select jsonb_object_agg(x.step_id, x.output) from automation_step_runs x left join emails m on m.id = (x.output ->> 'emailId')::uuid
         where x.run_id = r.id and x.seq < r.sent_before and x.step_type = 'SEND_EMAIL' and x.output ? 'emailId'

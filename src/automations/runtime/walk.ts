@@ -1,4 +1,5 @@
 import { nextStep, type StepResult, stepOf } from '@fernpost/workflow-graph';
+import { briefly } from '../../../temporal/commands.ts';
 import type { JsonObjectValue } from '../../lib/contact-data.ts';
 import { activeStatuses, type RunStatus } from '../../lib/enums.ts';
 import { newId } from '../../lib/ids.ts';
@@ -41,6 +42,8 @@ export async function walk(scene: StepScene, open: StepRun | null, mayAct: boole
     if (open !== null) walking.close(open, { status: 'SKIPPED' });
     return walking.finish('CANCELLED', 'Project disabled', run.currentStepId);
   }
+  if (run.paused) return walking.held(open, null);
+  if (open === null && run.spreads && run.dueAt !== null && run.dueAt > run.now) return walking.held(open, run.dueAt);
   try {
     const next = open === null ? await walking.currentStep() : await walking.leave(open);
     return await (next !== null && 'exit' in next ? walking.exit(next.exit) : walking.enterFrom(next));
@@ -67,6 +70,29 @@ class Walk {
     this.scene = { ...scene };
     this.tx = scene.tx;
     this.run = scene.run;
+  }
+
+  /** Leaves the run where it is, until an instant or until it is woken. */
+  async held(open: StepRun | null, until: string | null): Promise<Walked> {
+    const { seq, now, currentStepId, dueAt } = this.run;
+    // A date that the contact got during the pause has passed: the resume finds the run by this.
+    if (open?.stepType === 'WAIT_UNTIL' && (dueAt === null || dueAt > now)) {
+      this.change.dueAt = now;
+      await saveRun(this.tx, this.change, []);
+    }
+    const step =
+      open === null
+        ? stepOf(await this.graphOf(this.run.versionId), currentStepId ?? '')
+        : { id: open.stepId, type: open.stepType, name: open.stepName };
+    const { id, type, name } = step ?? { id: currentStepId ?? '', type: 'TRIGGER', name: 'a step that is gone' };
+    const at = {
+      seq,
+      step: { id, type, name, since: open?.startedAt ?? now },
+      summary: `paused · "${briefly(name, 50)}" (${id})`,
+    };
+    const directive: Directive =
+      until === null ? { next: 'wait', until, event: 'the end of the pause', ...at } : { next: 'sleep', until, ...at };
+    return { directive, hasMail: false };
   }
 
   async currentStep(): Promise<GraphStep> {
@@ -108,7 +134,8 @@ class Walk {
     const decided = this.decideUntil(stepRun);
     if (decided === null || decided.state === 'over') return null;
     const { until } = decided.output;
-    if (until === stepRun.scheduledFor) return { directive: standing(this.run.seq, stepRun), hasMail: false };
+    if (until === stepRun.scheduledFor && until === this.run.dueAt)
+      return { directive: standing(this.run.seq, stepRun), hasMail: false };
     this.written.push(Object.assign(stepRun, { scheduledFor: until }));
     return this.pause('WAITING', until, stepRun);
   }

@@ -15,6 +15,8 @@ export interface WorkflowFacts {
   triggerConfig: { audienceCondition?: unknown; segmentId?: string | null; where?: unknown } | null;
   eventName: string | null;
   allowReentry: boolean;
+  /** ISO instant; null while it is not paused. */
+  pausedAt: string | null;
   entries: number;
   refusedAt: string | null;
   refusedReason: string | null;
@@ -35,7 +37,7 @@ export function findWorkflow(
 ): Promise<WorkflowFacts | null> {
   return db.row(sql`
     select a.id, a.name, a.enabled, a.trigger_type as "triggerType", a.trigger_config as "triggerConfig",
-      a.event_name as "eventName", a.allow_reentry as "allowReentry", coalesce(n.last_entry, 0) as entries,
+      a.event_name as "eventName", a.allow_reentry as "allowReentry", ${iso('a.paused_at')} as "pausedAt", coalesce(n.last_entry, 0) as entries,
       ${iso('n.refused_at')} as "refusedAt", n.refused_reason as "refusedReason", n.refused_event_id as "refusedEventId",
       exists (select from automation_arrivals v where v.contact_id = ${contactId} and v.automation_id = a.id) as "isPending",
       (select jsonb_build_object('id', e.id, 'at', ${iso('e.created_at')}, 'data', e.data) from events e

@@ -96,6 +96,7 @@ async function refused(
   if (isPending) {
     const sentence = 'The contact is pending enrollment.';
     decisions.push(recorded('workflow.pending', 'info', sentence, { at: event.at, source }));
+    if (workflow.pausedAt !== null) return paused(workflow, decisions, 'the contact enters');
     return finding('will', decisions, sentence, { next: { at: null, what: 'A worker enrolls the contact.' } });
   }
   const known = await wasEnabled(db, id, event.at);
@@ -145,6 +146,16 @@ function enableFix({ id, eventName }: WorkflowFacts): Finding['fixes'][number] {
     path: `/workflows/${id}`,
     body: { enabled: true },
   };
+}
+
+// Whoever is in a paused workflow goes on when it resumes, and whoever waits to enter it enters then.
+function paused({ id, pausedAt }: WorkflowFacts, decisions: Decision[], what: string): Finding {
+  const until = what === 'the contact enters' ? 'when it resumes' : 'until it resumes';
+  const sentence = `The workflow is paused: ${what} ${until}.`;
+  const source = { type: 'workflow', id, href: `/workflows/${id}` };
+  decisions.push(recorded('workflow.paused', 'stop', sentence, { at: pausedAt, source }));
+  const fix = { sentence: 'Resume the workflow', method: 'POST' as const, path: `/workflows/${id}/resume`, body: {} };
+  return finding('will', decisions, sentence, { next: { at: null, what: 'The workflow goes on.' }, fixes: [fix] });
 }
 
 function executionSource({ id }: WorkflowFacts, runId: string): Decision['source'] {
@@ -215,6 +226,7 @@ async function inside(
   }
   if (mailed !== null) return { ...mailed, decisions };
   if (activeStatuses.has(run.status)) {
+    if (workflow.pausedAt !== null) return paused(workflow, decisions, 'the contact stays where it is');
     const at = open?.until ?? null;
     const place = open === null ? 'between two steps' : `at "${open.name}"`;
     const sentence = `The contact is ${place}${at === null ? '' : `, until ${onDate(at)} at the latest`}.`;

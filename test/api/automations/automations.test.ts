@@ -45,6 +45,7 @@ describe('workflows', () => {
       triggerType: 'EVENT',
       triggerConfig: { eventName: 'user.signup' },
       allowReentry: false,
+      pausedAt: null,
       createdAt: expect.stringMatching(/Z$/),
       updatedAt: expect.stringMatching(/Z$/),
     });
@@ -185,6 +186,24 @@ describe('workflows', () => {
     );
     const old = new Set([...before.steps, ...before.transitions].map((one) => one.id));
     expect([...after.steps, ...after.transitions].filter((one) => old.has(one.id))).toEqual([]);
+  });
+
+  test('one is paused and resumed, and asking twice changes nothing more', async () => {
+    const { id } = await own.automation();
+    const [paused, again] = [
+      await own.done('POST', `/workflows/${id}/pause`),
+      await own.done('POST', `/workflows/${id}/pause`),
+    ];
+    expect(paused.pausedAt).toMatch(/Z$/);
+    expect(again).toEqual(paused);
+    expect((await own.done('GET', '/workflows')).data.find((one: { id: string }) => one.id === id).pausedAt).toBe(
+      paused.pausedAt,
+    );
+    const refused = await own.call('POST', `/workflows/${id}/resume`, { spreadMinutes: -1 });
+    expect([refused.status, refused.body.error.errors?.[0]?.field]).toEqual([422, 'spreadMinutes']);
+    expect((await own.done('POST', `/workflows/${id}/resume`, {})).pausedAt).toBeNull();
+    expect((await own.done('POST', `/workflows/${id}/resume`, { spreadMinutes: 5 })).pausedAt).toBeNull();
+    expect((await own.done('GET', `/workflows/${id}`)).pausedAt).toBeNull();
   });
 
   test('several are deleted all or none', async () => {

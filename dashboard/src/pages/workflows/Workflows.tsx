@@ -16,7 +16,7 @@ import { toast } from '../../ui/toasts.tsx';
 import { count } from '../../words/numbers.ts';
 import { DeleteWorkflow } from './DeleteWorkflow.tsx';
 import { WorkflowSwitch } from './publish/WorkflowSwitch.tsx';
-import { type ListedWorkflow, refreshWorkflows, startedBy } from './workflow.ts';
+import { type ListedWorkflow, refreshWorkflows, startedBy, stateOf } from './workflow.ts';
 
 const loadNew = () => import('./NewWorkflow.tsx');
 
@@ -101,9 +101,7 @@ function columnsOf(project: string, actions: (workflow: ListedWorkflow) => React
     {
       key: 'state',
       title: 'Status',
-      cell: ({ enabled }) => (
-        <Badge {...(enabled ? { tone: 'good' as const } : {})}>{enabled ? 'Enabled' : 'Disabled'}</Badge>
-      ),
+      cell: (workflow) => <Badge {...stateOf(workflow)} />,
     },
     { key: 'trigger', title: 'Trigger', cell: startedBy },
     { key: 'steps', title: 'Steps', number: true, cell: ({ _count }) => count(_count.steps) },

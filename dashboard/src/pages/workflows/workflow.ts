@@ -34,6 +34,15 @@ export const executionStates: Record<Execution['status'], { name: string; tone?:
   CANCELLED: { name: 'Canceled', tone: 'warn' },
 };
 
+/** How the state of an automation is named and meant. */
+export function stateOf({ enabled, pausedAt }: Pick<Workflow, 'enabled' | 'pausedAt'>): {
+  tone?: Tone;
+  children: string;
+} {
+  if (pausedAt !== null) return { tone: 'warn', children: 'Paused' };
+  return enabled ? { tone: 'good', children: 'Enabled' } : { children: 'Disabled' };
+}
+
 /** Whether an execution still goes on. */
 export function isActive({ status }: Pick<Execution, 'status'>): boolean {
   return status === 'RUNNING' || status === 'WAITING';

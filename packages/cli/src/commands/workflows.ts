@@ -14,7 +14,7 @@ interface WorkflowFile extends Graph {
   revision: number;
 }
 
-/** `fernpost workflows pull|plan|push|retry`. */
+/** `fernpost workflows pull|plan|push|pause|resume|retry`. */
 export function workflowCommands(): Command {
   return new Command('workflows')
     .description('keep the graph of a workflow in a file, and retry what failed')
@@ -48,6 +48,25 @@ export function workflowCommands(): Command {
         .argument('<file>')
         .option('--force', 'even if someone else has changed the workflow since')
         .action(push),
+    )
+    .addCommand(
+      new Command('pause')
+        .description('hold contacts where they are, and queue those who would enter')
+        .argument('<id>')
+        .action(async (id: string, _, command: Command) => {
+          const workflow = await clientOf(command).workflows.pause(id);
+          print(command, workflow, `${workflow.name} is paused.`);
+        }),
+    )
+    .addCommand(
+      new Command('resume')
+        .description('let the contacts of a paused workflow continue')
+        .argument('<id>')
+        .option('--spread <minutes>', 'evenly over this many minutes', '0')
+        .action(async (id: string, { spread }: { spread: string }, command: Command) => {
+          const workflow = await clientOf(command).workflows.resume(id, { spreadMinutes: Number(spread) });
+          print(command, workflow, `${workflow.name} continues.`);
+        }),
     )
     .addCommand(
       new Command('retry')

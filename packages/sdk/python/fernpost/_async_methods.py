@@ -492,6 +492,16 @@ class AsyncWorkflows(AsyncResource):
         result: types.Workflow = await self._client.call("updateWorkflow", path={"id": id}, body={"enabled": False}, **options)
         return result
 
+    async def pause(self, id: str, **options: Unpack[CallOptions]) -> types.Workflow:
+        """Pause a workflow. Contacts inside stay at their step: timers may pass and wait, and events are taken. Contacts who would enter are queued. A step that is running finishes, and emails that are queued are sent. Needs the secret key, or a session with `X-Project-Id`. Keys with scopes need `workflows:write`."""
+        result: types.Workflow = await self._client.call("pauseWorkflow", path={"id": id}, **options)
+        return result
+
+    async def resume(self, id: str, body: Optional[types.ResumeWorkflowRequest] = None, **options: Unpack[CallOptions]) -> types.Workflow:
+        """Resume a paused workflow. Contacts whom the pause held continue, and those who were queued enter, evenly over `spreadMinutes`. Needs the secret key, or a session with `X-Project-Id`. Keys with scopes need `workflows:write`."""
+        result: types.Workflow = await self._client.call("resumeWorkflow", path={"id": id}, body=body, **options)
+        return result
+
     async def replace_graph(self, id: str, body: types.ReplaceWorkflowGraphRequest, **options: Unpack[CallOptions]) -> types.ReplaceWorkflowGraphResult:
         """Replace the whole graph. In one transaction, also while contacts are inside: they stay in their version, or are migrated by `migrate`, a plan as in `POST /workflows/{id}/migrate`. Steps keep their IDs; any other text as `id` names a new step, and `ids` returns its ID. An enabled workflow accepts only a graph without `issues`. `dryRun` changes nothing and returns what would change. Needs the secret key, or a session with `X-Project-Id`. Keys with scopes need `workflows:write`."""
         result: types.ReplaceWorkflowGraphResult = await self._client.call("replaceWorkflowGraph", path={"id": id}, body=body, **options)

@@ -3247,6 +3247,7 @@ ListWorkflowsResultDataItem = TypedDict(
         "triggerType": "Literal['EVENT', 'MANUAL', 'SCHEDULE']",
         "triggerConfig": "Optional[Dict[str, Any]]",
         "allowReentry": "bool",
+        "pausedAt": "Optional[str]",
         "createdAt": "str",
         "updatedAt": "str",
         "_count": "ListWorkflowsResultDataItemCount",
@@ -3798,6 +3799,8 @@ class WorkflowWithGraph(TypedDict):
     """Configuration of the trigger. `EVENT`: `eventName`, and `where` to test the data of the event. `SCHEDULE`: `schedule`, `timezone`, and `segmentId` or `audienceCondition`. Null if there is none."""
     allowReentry: bool
     """Whether a contact can enter again after leaving."""
+    pausedAt: Optional[str]
+    """Since when the workflow is paused; null if it is not."""
     createdAt: str
     """When the workflow was created."""
     updatedAt: str
@@ -3925,6 +3928,11 @@ class ResumeCampaignResult(TypedDict):
     """The resumed campaign."""
     message: str
     """What was done, as a sentence for people."""
+
+
+class ResumeWorkflowRequest(TypedDict):
+    spreadMinutes: NotRequired[int]
+    """Contacts whom the pause held continue evenly over this many minutes, 0 to 10,080; 0 continues all at once. Default: `0`."""
 
 
 RetryWorkflowExecutionsRequest = TypedDict(
@@ -5063,6 +5071,8 @@ class Workflow(TypedDict):
     """Configuration of the trigger. `EVENT`: `eventName`, and `where` to test the data of the event. `SCHEDULE`: `schedule`, `timezone`, and `segmentId` or `audienceCondition`. Null if there is none."""
     allowReentry: bool
     """Whether a contact can enter again after leaving."""
+    pausedAt: Optional[str]
+    """Since when the workflow is paused; null if it is not."""
     createdAt: str
     """When the workflow was created."""
     updatedAt: str
@@ -5126,7 +5136,7 @@ class WorkflowExecutionStory(TypedDict):
     stepExecutions: List[WorkflowStepExecution]
     """Steps that the contact has reached, oldest first."""
     waitingFor: Optional[str]
-    """What the execution is waiting for: `timer`, `event <name>`, `an answer to its webhook` or `a worker`; null once it has ended."""
+    """What the execution is waiting for: `timer`, `event <name>`, `an answer to its webhook`, `the workflow to resume` or `a worker`; null once it has ended."""
     waitingUntil: Optional[str]
     """When the wait ends at the latest; null if it has no end, or there is none."""
     waitingSince: Optional[str]

@@ -74,6 +74,14 @@ export class Workflows extends Resource {
   retryExecutions(id: string, body: NonNullable<Body<'retryWorkflowExecutions'>> = {}, options?: CallOptions) {
     return this.client.call('retryWorkflowExecutions', { path: { id }, body }, options);
   }
+  /** Holds contacts where they are, and queues those who would enter. */
+  pause(id: string, options?: CallOptions) {
+    return this.client.call('pauseWorkflow', { path: { id } }, options);
+  }
+  /** Lets them continue, evenly over `spreadMinutes`. */
+  resume(id: string, body: NonNullable<Body<'resumeWorkflow'>> = {}, options?: CallOptions) {
+    return this.client.call('resumeWorkflow', { path: { id }, body }, options);
+  }
   /** How many contacts are at each step. */
   countContacts(id: string, options?: CallOptions) {
     return this.client.call('countWorkflowContacts', { path: { id } }, options);

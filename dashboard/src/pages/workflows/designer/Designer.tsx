@@ -40,16 +40,7 @@ export function Designer({ workflow }: { workflow: Workflow }) {
       title={workflow.name}
       above={<ToWorkflows />}
       about={<DesignerAbout workflow={workflow} people={people.data} />}
-      actions={
-        <DesignerActions
-          workflow={workflow}
-          editing={editing}
-          onRefused={setRefused}
-          onTest={() => setDialog('test')}
-          onMigrate={() => setDialog('migrate')}
-          onDelete={() => setDialog('workflow')}
-        />
-      }
+      actions={<DesignerActions workflow={workflow} editing={editing} onRefused={setRefused} onOpen={setDialog} />}
     >
       <Notes refused={refused} onClose={() => setRefused(null)} unchecked={unchecked} issues={issues}>
         <State editing={editing} onSelect={(id) => select({ kind: 'step', id })} />

@@ -4,6 +4,7 @@ import { DeleteWorkflow } from '../DeleteWorkflow.tsx';
 import { PeopleDialog } from '../executions/PeopleDialog.tsx';
 import { type DraftStep, withoutStep } from '../graph/draft.ts';
 import { MigrateDialog } from '../publish/MigrateDialog.tsx';
+import { PauseDialog } from '../publish/PauseDialog.tsx';
 import { PublishDialog } from '../publish/PublishDialog.tsx';
 import { DeleteStep } from '../steps/DeleteStep.tsx';
 import { TestRunDialog } from '../test-run/TestRunDialog.tsx';
@@ -12,7 +13,7 @@ import type { Editing } from './editing.ts';
 import type { ShownTest } from './shown.ts';
 
 /** Which dialog is open. */
-export type OpenDialog = 'step' | 'people' | 'workflow' | 'migrate' | 'publish' | 'test' | null;
+export type OpenDialog = 'step' | 'people' | 'workflow' | 'migrate' | 'publish' | 'pause' | 'test' | null;
 
 export interface DesignerDialogsProps {
   open: OpenDialog;
@@ -29,6 +30,7 @@ export function DesignerDialogs({ open, workflow, editing, step, onShowTest, onC
   const navigate = useNavigate();
   const { id, name, steps } = workflow;
   if (open === 'migrate') return <MigrateDialog workflow={workflow} onClose={onClose} />;
+  if (open === 'pause') return <PauseDialog workflow={workflow} onClose={onClose} />;
   if (open === 'test')
     return <TestRunDialog workflow={id} graph={editing.graph} onShow={onShowTest} onClose={onClose} />;
   if (open === 'publish') return <PublishDialog workflow={workflow} editing={editing} onClose={onClose} />;

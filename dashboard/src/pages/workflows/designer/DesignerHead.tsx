@@ -1,20 +1,21 @@
 import { Link } from '@tanstack/react-router';
-import { Ellipsis, Trash2, Users } from 'lucide-react';
+import { Ellipsis, Pause, Play, Trash2, Users } from 'lucide-react';
 import { useProjectId } from '../../../app/address.ts';
 import { Badge } from '../../../ui/Badge.tsx';
 import { Button, buttonClass } from '../../../ui/Button.tsx';
 import { Menu, MenuItem } from '../../../ui/Menu.tsx';
 import { count, counted } from '../../../words/numbers.ts';
 import { WorkflowSwitch } from '../publish/WorkflowSwitch.tsx';
-import type { People, Workflow } from '../workflow.ts';
+import { type People, stateOf, type Workflow } from '../workflow.ts';
+import type { OpenDialog } from './DesignerDialogs.tsx';
 import type { Editing } from './editing.ts';
 
 /** Whether an automation is enabled, how many contacts are in it, and what it is for. */
 export function DesignerAbout({ workflow, people }: { workflow: Workflow; people: People | undefined }) {
-  const { enabled, description } = workflow;
+  const { description } = workflow;
   return (
     <>
-      <Badge {...(enabled ? { tone: 'good' as const } : {})}>{enabled ? 'Enabled' : 'Disabled'}</Badge>{' '}
+      <Badge {...stateOf(workflow)} />{' '}
       {people ? (
         <>
           {counted(people.active, 'contact')} in this workflow
@@ -36,18 +37,15 @@ export function DesignerActions({
   workflow,
   editing,
   onRefused,
-  onTest,
-  onMigrate,
-  onDelete,
+  onOpen,
 }: {
   workflow: Workflow;
   editing: Editing;
   onRefused: (error: unknown) => void;
-  onTest: () => void;
-  onMigrate: () => void;
-  onDelete: () => void;
+  onOpen: (dialog: OpenDialog) => void;
 }) {
   const project = useProjectId();
+  const isPaused = workflow.pausedAt !== null;
   return (
     <>
       <Link
@@ -57,7 +55,7 @@ export function DesignerActions({
       >
         Runs
       </Link>
-      <Button onClick={onTest}>Test</Button>
+      <Button onClick={() => onOpen('test')}>Test</Button>
       <Menu
         trigger={
           <Button aria-label="More actions">
@@ -65,10 +63,13 @@ export function DesignerActions({
           </Button>
         }
       >
-        <MenuItem onSelect={onMigrate}>
+        <MenuItem onSelect={() => onOpen('pause')}>
+          {isPaused ? <Play aria-hidden /> : <Pause aria-hidden />} {isPaused ? 'Resume' : 'Pause'} workflow
+        </MenuItem>
+        <MenuItem onSelect={() => onOpen('migrate')}>
           <Users aria-hidden /> Migrate contacts
         </MenuItem>
-        <MenuItem onSelect={onDelete}>
+        <MenuItem onSelect={() => onOpen('workflow')}>
           <Trash2 aria-hidden /> Delete workflow
         </MenuItem>
       </Menu>

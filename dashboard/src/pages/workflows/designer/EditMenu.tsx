@@ -1,7 +1,6 @@
-import { BoxSelect, ClipboardPaste, Copy, CopyPlus, Ellipsis, Scissors, Trash2 } from 'lucide-react';
+import { BoxSelect, ClipboardPaste, Copy, CopyPlus, Ellipsis, Scissors } from 'lucide-react';
 import { Button } from '../../../ui/Button.tsx';
 import { Menu, MenuItem, MenuSeparator } from '../../../ui/Menu.tsx';
-import { counted } from '../../../words/numbers.ts';
 import type { CanvasEdits } from '../canvas/Canvas.tsx';
 import { readClipboard, writeClipboard } from '../canvas/clipboard.ts';
 import { type Selection, selectedSteps } from '../canvas/selection.ts';
@@ -41,32 +40,5 @@ export function EditMenu({ edits, selection }: { edits: CanvasEdits; selection: 
         <BoxSelect aria-hidden /> Select all steps
       </MenuItem>
     </Menu>
-  );
-}
-
-/** Several steps that are selected: what can be done with all of them. */
-export function StepsPanel({ ids, edits }: { ids: readonly string[]; edits: CanvasEdits }) {
-  return (
-    <div className="stack">
-      <h2>{counted(ids.length, 'step')} selected</h2>
-      <div className="row">
-        <Button size="small" onClick={edits.onDuplicate}>
-          <CopyPlus aria-hidden /> Duplicate
-        </Button>
-        <Button
-          size="small"
-          onClick={() => {
-            const text = edits.onCopy();
-            if (text !== null) void writeClipboard(text);
-          }}
-        >
-          <Copy aria-hidden /> Copy
-        </Button>
-        <Button size="small" variant="danger" onClick={edits.onDelete}>
-          <Trash2 aria-hidden /> Delete steps
-        </Button>
-      </div>
-      <p className="muted">Paste copied steps here or into another workflow.</p>
-    </div>
   );
 }

@@ -1,12 +1,15 @@
+import { Copy, CopyPlus, Trash2 } from 'lucide-react';
 import type { ReactNode } from 'react';
-import type { ShownWay } from '../canvas/Canvas.tsx';
+import { Button } from '../../../ui/Button.tsx';
+import { counted } from '../../../words/numbers.ts';
+import type { CanvasEdits, ShownWay } from '../canvas/Canvas.tsx';
+import { writeClipboard } from '../canvas/clipboard.ts';
 import type { Selection } from '../canvas/selection.ts';
 import { StepPanel } from '../steps/StepPanel.tsx';
 import { TriggerForm } from '../steps/TriggerForm.tsx';
 import { WayPanel } from '../steps/WayPanel.tsx';
 import type { Issue, Workflow } from '../workflow.ts';
 import type { DesignerEdits } from './designer-edits.ts';
-import { StepsPanel } from './EditMenu.tsx';
 import type { Editing } from './editing.ts';
 
 export interface SelectionProps {
@@ -62,4 +65,31 @@ export function SelectionPanel({
       />
     );
   return selection?.kind === 'steps' ? <StepsPanel ids={selection.ids} edits={edits} /> : otherwise;
+}
+
+/** Several steps that are selected: what can be done with all of them. */
+function StepsPanel({ ids, edits }: { ids: readonly string[]; edits: CanvasEdits }) {
+  return (
+    <div className="stack">
+      <h2>{counted(ids.length, 'step')} selected</h2>
+      <div className="row">
+        <Button size="small" onClick={edits.onDuplicate}>
+          <CopyPlus aria-hidden /> Duplicate
+        </Button>
+        <Button
+          size="small"
+          onClick={() => {
+            const text = edits.onCopy();
+            if (text !== null) void writeClipboard(text);
+          }}
+        >
+          <Copy aria-hidden /> Copy
+        </Button>
+        <Button size="small" variant="danger" onClick={edits.onDelete}>
+          <Trash2 aria-hidden /> Delete steps
+        </Button>
+      </div>
+      <p className="muted">Paste copied steps here or into another workflow.</p>
+    </div>
+  );
 }
