@@ -15,7 +15,14 @@ const contacts = Number(process.env.BENCH_CONTACTS ?? 20_000);
 const sampleEverySeconds = 10;
 const longestDrainMs = 300_000;
 const credentials = { user: 'bench', password: 'bench-password-of-reports' };
-const pages = ['/contacts?limit=50', '/activity?limit=50', '/activity/stats', '/analytics', '/campaigns', '/segments'];
+const pages = [
+  '/contacts?limit=50',
+  '/activity?limit=50',
+  '/activity/stats',
+  '/analytics/timeseries',
+  '/campaigns',
+  '/segments',
+];
 
 /** A table with its indexes, in bytes. */
 interface TableSize {
@@ -178,10 +185,9 @@ const temporalPids = () => treeOf(process.pid).filter(({ name }) => name.startsW
 
 async function postgresPid(db: Database): Promise<{ pid: number }[]> {
   const row = await db.row<{ pid: number }>('select pg_backend_pid() as pid');
-  const backend = row?.pid ?? 0;
-  return treeOf(process.pid)
-    .filter(({ pid }) => treeOf(pid).some((below) => below.pid === backend))
-    .slice(-1);
+  return treeOf(row?.pid ?? 0)
+    .slice(0, 1)
+    .map(({ parent }) => ({ pid: parent }));
 }
 
 function memoryOf(processes: Record<string, readonly (Child | { pid: number })[]>): Record<string, number> {
@@ -212,10 +218,11 @@ function tableSizes(db: Database): Promise<TableSize[]> {
 
 function printMemory(samples: readonly Record<string, number>[]): void {
   const third = Math.max(1, Math.floor(samples.length / 3));
-  console.log(`\n${'MB (PSS)'.padEnd(12)}first third  last third     most`);
+  console.log(`\n${'MB (PSS)'.padEnd(12)} first third      second       third        most`);
   for (const name of Object.keys(samples[0] ?? {})) {
     const values = samples.map((sample) => sample[name] ?? 0);
-    const shown = [median(values.slice(0, third)), median(values.slice(-third)), Math.max(...values)];
+    const thirds = [values.slice(0, third), values.slice(third, -third), values.slice(-third)];
+    const shown = [...thirds.map(median), Math.max(...values)];
     console.log(`  ${name.padEnd(10)}${shown.map((value) => value.toFixed(0).padStart(12)).join('')}`);
   }
 }
