@@ -1302,6 +1302,7 @@ create table projects (
   public_key_mode text default 'contract'::text not null,
   public_key_requests_per_minute integer default 600 not null,
   trusted boolean default true not null,
+  time_zone text,
   constraint projects_pkey primary key (id),
   constraint projects_public_key_hash_key unique (public_key_hash),
   constraint projects_secret_key_hash_key unique (secret_key_hash),

@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import { isBeyondOffsets } from './conditions/dates.ts';
 import { badRequest } from './errors.ts';
 
@@ -123,3 +124,37 @@ export async function within<T>(milliseconds: number, work: Promise<T>, late: T)
   const timeout = setTimeout(timer.resolve, milliseconds, late);
   return Promise.race([work, timer.promise]).finally(() => clearTimeout(timeout));
 }
+
+// A formatter holds some ten kilobytes, and contacts may name any text as their zone.
+const clocks = new LRUCache<string, { clock: Intl.DateTimeFormat | null }>({ max: 300 });
+
+/** The formatter of what clocks in a time zone show, whole seconds; null where no zone has this name. */
+export function clockIn(zone: string): Intl.DateTimeFormat | null {
+  const known = clocks.get(zone);
+  if (known !== undefined) return known.clock;
+  let clock: Intl.DateTimeFormat | null = null;
+  try {
+    // Offsets such as +02:00 are no zones to Temporal.
+    if (!/^[+-]/.test(zone))
+      clock = new Intl.DateTimeFormat('en-u-ca-iso8601-hc-h23', {
+        timeZone: zone,
+        year: 'numeric',
+        month: 'numeric',
+        day: 'numeric',
+        hour: 'numeric',
+        minute: 'numeric',
+        second: 'numeric',
+      });
+  } catch {
+    // No zone has this name.
+  }
+  clocks.set(zone, { clock });
+  return clock;
+}
+
+/** Whether a text is the name of a time zone, such as `Europe/Berlin`. */
+export function isTimezone(name: string): boolean {
+  return name.length <= longestZone && clockIn(name) !== null;
+}
+/** Characters of the name of a time zone at most. */
+export const longestZone = 100;

@@ -36,6 +36,7 @@ export const Project = defineEntity({
     deletedAt: p.datetime(3).nullable().lazy(),
     hideSecretKey: p.boolean().default(false),
     approvalAbove: p.integer().nullable().lazy(),
+    timeZone: p.text().nullable().lazy(),
     testAddresses: p.array().defaultRaw("'{}'::text[]").lazy(),
     erasureKeySealed: p.text().nullable().lazy(),
     publicKeyMode: p.enum(publicKeyModes).default('contract').lazy(),
@@ -118,7 +119,8 @@ const recordColumns =
   p.disabled_reason as "disabledReason", p.customer, p.subscription, p.billing_limit_workflows as "billingLimitWorkflows",
   p.billing_limit_campaigns as "billingLimitCampaigns", p.billing_limit_transactional as "billingLimitTransactional",
   p.billing_limit_inbound as "billingLimitInbound", p.tracking, p.language, p.escape_contact_data as "escapeContactData",
-  p.hide_secret_key as "hideSecretKey", p.approval_above as "approvalAbove", p.test_addresses as "testAddresses",
+  p.hide_secret_key as "hideSecretKey", p.approval_above as "approvalAbove", p.time_zone as "timeZone",
+  p.test_addresses as "testAddresses",
   p.public_key_mode as "publicKeyMode", p.public_key_requests_per_minute as "publicKeyRequestsPerMinute", p.created_at::text as "createdAt", p.updated_at::text as "updatedAt"`);
 
 /** Keys that may have sealed the stored ones; setting APP_ENCRYPTION_KEY first. */

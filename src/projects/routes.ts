@@ -42,7 +42,7 @@ export const projectRoutes = [
   }),
   route.patch('/users/@me/projects/:id', {
     ...settings,
-    summary: 'Update the name, tracking, language, escaping or key visibility of a project',
+    summary: 'Update the name, tracking, language, time zone, escaping or key visibility of a project',
     body: ChangeProject,
     example: { tracking: 'MARKETING_ONLY', language: 'en' },
     returns: 'The project with its changes.',

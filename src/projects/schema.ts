@@ -1,7 +1,8 @@
 import * as v from 'valibot';
 import { roles } from '../lib/access.ts';
+import { isTimezone } from '../lib/time.ts';
 import { EmailField } from '../lib/validation/email-address.ts';
-import { field, Instant, Integer, nameSchemas, textField, Uuid } from '../lib/validation/fields.ts';
+import { coded, field, Instant, Integer, nameSchemas, textField, Uuid } from '../lib/validation/fields.ts';
 
 const Cap = v.nullable(Integer);
 export const trackingModes = ['ENABLED', 'DISABLED', 'MARKETING_ONLY'] as const;
@@ -32,6 +33,10 @@ export const ProjectRecord = v.object({
     v.picklist(trackingModes),
   ),
   language: field('Language of recipient pages and footers, such as `en` or `pt-BR`.', v.string()),
+  timeZone: field(
+    'Time zone in which the team sets times, such as `Europe/Berlin`; null for none.',
+    v.nullable(v.string()),
+  ),
   escapeContactData: field('Whether values of contact data are HTML-escaped in email.', v.boolean()),
   hideSecretKey: field('Whether only admins and the owner see the secret key.', v.boolean()),
   approvalAbove: field(
@@ -78,6 +83,15 @@ export const ChangeProject = v.object({
   language: field(
     'Language of recipient pages and footers, such as `en` or `pt-BR`.',
     v.optional(v.pipe(v.string(), v.regex(/^[a-z]{2}(-[A-Z]{2})?$/, 'must be a language such as en or pt-BR'))),
+  ),
+  timeZone: field(
+    'Time zone in which the team sets times, by its IANA name such as `Europe/Berlin`; null for none.',
+    v.nullish(
+      v.pipe(
+        v.string('must be a time zone such as Europe/Berlin'),
+        coded('invalid_string', isTimezone, 'must be a time zone such as Europe/Berlin'),
+      ),
+    ),
   ),
   escapeContactData: field(
     'Whether values of contact data are HTML-escaped in email.',

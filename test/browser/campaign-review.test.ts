@@ -92,12 +92,16 @@ test('a large send of a member waits for an admin, who approves it on a phone', 
   await as(admin, desktop, async (page) => {
     await page.goto(`${world.url}/app/${project.id}/settings`);
     await page.getByLabel('Approval for campaigns above').fill('5');
+    await page.getByLabel('Time zone').selectOption('Asia/Tokyo');
     await button(page, 'Save').click();
     await page.getByText('Settings saved').waitFor();
   });
   const { id, place } = await campaign();
   await as(member, desktop, async (page) => {
     await page.goto(place);
+    await page.getByLabel('At a time').check();
+    await expect.poll(() => page.getByLabel('Time zone').inputValue()).toBe('Asia/Tokyo');
+    await page.getByLabel('Now').check();
     await button(page, 'Send to 13 contacts').click();
     await page.getByText('Another admin has to approve it.').waitFor();
     await button(page, 'Withdraw request').waitFor();

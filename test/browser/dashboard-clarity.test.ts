@@ -72,6 +72,13 @@ test('a skipped mail, a suppressed one and a failed workflow say so in the execu
     await suppressed.getByText('Suppressed by the rule “Test traffic”').waitFor();
     await page.getByLabel('Type', { exact: true }).selectOption('email.suppressed');
     await page.getByRole('listitem').filter({ hasText: 'a@qa.test' }).first().waitFor();
+    await page.getByLabel('Type', { exact: true }).selectOption('');
+    await page.getByLabel('Contact email').fill('imke@wattenmeer.test');
+    await page.waitForURL(/contact=imke/);
+    await page.getByRole('listitem').filter({ hasText: 'Workflow failed' }).first().waitFor();
+    await expect.poll(() => page.getByRole('listitem').filter({ hasText: 'a@qa.test' }).count()).toBe(0);
+    await page.getByLabel('Contact email').fill('nobody@wattenmeer.test');
+    await page.getByText('No contact has this address').waitFor();
   });
 });
 

@@ -127,6 +127,18 @@ test('an email is written by keyboard alone: text, headings, lists, a variable, 
     await body(page).getByText('Moin').waitFor();
     await expect.poll(() => button(page, 'Save').getAttribute('aria-disabled')).toBe('true');
     await expect.poll(() => page.locator('.chip').first().textContent()).toBe('firstName');
+    // Cut out, replaced and pasted back, it is what was saved: nothing is left to be saved.
+    await body(page).click();
+    await page.locator('.written').waitFor();
+    await page.keyboard.press('ControlOrMeta+a');
+    await page.keyboard.press('ControlOrMeta+c');
+    await page.keyboard.press('Delete');
+    await page.keyboard.type('Something else');
+    await expect.poll(() => button(page, 'Save').getAttribute('aria-disabled')).toBe(null);
+    await page.keyboard.press('ControlOrMeta+a');
+    await page.keyboard.press('ControlOrMeta+v');
+    await body(page).getByText('Moin').waitFor();
+    await expect.poll(() => button(page, 'Save').getAttribute('aria-disabled')).toBe('true');
   });
 });
 

@@ -1,41 +1,8 @@
-import { LRUCache } from 'lru-cache';
 import * as v from 'valibot';
 import { parseIsoDate } from '../../lib/conditions/dates.ts';
 import type { JsonObjectValue, JsonValue } from '../../lib/contact-data.ts';
-import { dayMs, hourMs } from '../../lib/time.ts';
+import { clockIn, dayMs, hourMs, isTimezone, longestZone } from '../../lib/time.ts';
 import { choice, coded, codedAt, field, textField, wholeNumber } from '../../lib/validation/fields.ts';
-
-// A formatter holds some ten kilobytes, and contacts may name any text as their zone.
-const clocks = new LRUCache<string, { clock: Intl.DateTimeFormat | null }>({ max: 300 });
-
-function clockIn(zone: string): Intl.DateTimeFormat | null {
-  const known = clocks.get(zone);
-  if (known !== undefined) return known.clock;
-  let clock: Intl.DateTimeFormat | null = null;
-  try {
-    // Offsets such as +02:00 are no zones to Temporal.
-    if (!/^[+-]/.test(zone))
-      clock = new Intl.DateTimeFormat('en-u-ca-iso8601-hc-h23', {
-        timeZone: zone,
-        year: 'numeric',
-        month: 'numeric',
-        day: 'numeric',
-        hour: 'numeric',
-        minute: 'numeric',
-        second: 'numeric',
-      });
-  } catch {
-    // No zone has this name.
-  }
-  clocks.set(zone, { clock });
-  return clock;
-}
-
-/** Whether a text is the name of a time zone, such as `Europe/Berlin`. */
-export function isTimezone(name: string): boolean {
-  return name.length <= longestZone && clockIn(name) !== null;
-}
-const longestZone = 100;
 
 // What clocks in a zone show at an instant, as if it were UTC, in whole seconds.
 function wallAt(instant: number, zone: string): number {

@@ -53,6 +53,7 @@ describe('projects', () => {
       billingLimitInbound: null,
       tracking: 'ENABLED',
       language: 'en',
+      timeZone: null,
       escapeContactData: true,
       hideSecretKey: false,
       approvalAbove: null,
@@ -121,6 +122,14 @@ describe('projects', () => {
     expect((await as(member, 'PATCH', path, { name: 'Mine' })).status).toBe(403);
     for (const body of [{ tracking: 'SOMETIMES' }, { language: 'English' }, { name: '' }])
       expect((await as(admin, 'PATCH', path, body)).status).toBe(422);
+    expect((await as(admin, 'PATCH', path, { timeZone: 'Europe/Berlin' })).body.timeZone).toBe('Europe/Berlin');
+    for (const timeZone of ['Middle/Earth', '+02:00', '', 7, 'x'.repeat(101)])
+      expect(await as(admin, 'PATCH', path, { timeZone })).toMatchObject({
+        status: 422,
+        body: { error: { errors: [{ field: 'timeZone' }] } },
+      });
+    expect((await as(admin, 'PATCH', path, { name: 'Northern Lights' })).body.timeZone).toBe('Europe/Berlin');
+    expect((await as(admin, 'PATCH', path, { timeZone: null })).body.timeZone).toBe(null);
     expect((await as(admin, 'PATCH', path, { escapeContactData: false })).body.escapeContactData).toBe(false);
     expect((await as(admin, 'PATCH', path, {})).body).toMatchObject({ name: 'Northern Lights', language: 'pt-BR' });
   });

@@ -1,7 +1,8 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
-import { useState } from 'react';
+import { useMemo, useState } from 'react';
 import { answer, api } from '../../api/client.ts';
+import type { operations } from '../../api/schema.d.ts';
 import { Button } from '../../ui/Button.tsx';
 import { ConfirmDialog } from '../../ui/Dialog.tsx';
 import { SelectField, TextField } from '../../ui/Field.tsx';
@@ -9,6 +10,7 @@ import { Form, FormProblem, problemOf } from '../../ui/Form.tsx';
 import { Card } from '../../ui/Page.tsx';
 import { Note } from '../../ui/States.tsx';
 import { toast } from '../../ui/toasts.tsx';
+import { timeZones } from '../campaigns/rules/zones.ts';
 import { mayAdminister, type Project } from './project.ts';
 import { TestAddresses } from './TestAddresses.tsx';
 
@@ -40,25 +42,23 @@ function SettingsCard({ project, isAdmin }: { project: Project; isAdmin: boolean
   const [name, setName] = useState(project.name);
   const [tracking, setTracking] = useState(project.tracking);
   const [language, setLanguage] = useState(project.language);
+  const [timeZone, setTimeZone] = useState(project.timeZone ?? '');
   const [approvalAbove, setApprovalAbove] = useState(String(project.approvalAbove ?? ''));
-  const queries = useQueryClient();
-  const save = useMutation({
-    mutationFn: () =>
-      answer(
-        api.PATCH('/users/@me/projects/{id}', {
-          params: { path: { id: project.id } },
-          body: { name, tracking, language, approvalAbove: approvalAbove === '' ? null : Number(approvalAbove) },
-        }),
-      ),
-    onSuccess: async () => {
-      toast('Settings saved');
-      await queries.invalidateQueries({ queryKey: ['projects'] });
-    },
-  });
+  const save = useSaved(project.id);
   return (
     <Card title="Project">
-      <Form onSubmit={() => save.mutate()}>
-        <FormProblem error={save.error} fields={['name', 'language', 'approvalAbove']} />
+      <Form
+        onSubmit={() =>
+          save.mutate({
+            name,
+            tracking,
+            language,
+            timeZone: timeZone || null,
+            approvalAbove: approvalAbove === '' ? null : Number(approvalAbove),
+          })
+        }
+      >
+        <FormProblem error={save.error} fields={['name', 'language', 'timeZone', 'approvalAbove']} />
         <TextField
           label="Name"
           required
@@ -87,6 +87,12 @@ function SettingsCard({ project, isAdmin }: { project: Project; isAdmin: boolean
           problem={problemOf(save.error, 'language')}
           onChange={(event) => setLanguage(event.target.value)}
         />
+        <ZoneField
+          disabled={!isAdmin}
+          value={timeZone}
+          problem={problemOf(save.error, 'timeZone')}
+          onChange={setTimeZone}
+        />
         <TextField
           label="Approval for campaigns above"
           hint="Members’ campaigns to more contacts than this wait for an admin. Leave empty to send without approval."
@@ -104,6 +110,50 @@ function SettingsCard({ project, isAdmin }: { project: Project; isAdmin: boolean
         </div>
       </Form>
     </Card>
+  );
+}
+
+type Change = NonNullable<operations['updateProject']['requestBody']>['content']['application/json'];
+
+/** Saves settings of a project. */
+function useSaved(id: string) {
+  const queries = useQueryClient();
+  return useMutation({
+    mutationFn: (body: Change) => answer(api.PATCH('/users/@me/projects/{id}', { params: { path: { id } }, body })),
+    onSuccess: async () => {
+      toast('Settings saved');
+      await queries.invalidateQueries({ queryKey: ['projects'] });
+    },
+  });
+}
+
+function ZoneField({
+  disabled,
+  value,
+  problem,
+  onChange,
+}: {
+  disabled: boolean;
+  value: string;
+  problem: string | undefined;
+  onChange: (zone: string) => void;
+}) {
+  // A zone that was set by another of its names is not in the browser's list.
+  const zones = useMemo(() => [...new Set([...timeZones(), ...(value === '' ? [] : [value])])], [value]);
+  return (
+    <SelectField
+      label="Time zone"
+      hint="The first choice where your team sets the time of a campaign."
+      disabled={disabled}
+      value={value}
+      problem={problem}
+      onChange={(event) => onChange(event.target.value)}
+    >
+      <option value="">That of each member’s browser</option>
+      {zones.map((each) => (
+        <option key={each}>{each}</option>
+      ))}
+    </SelectField>
   );
 }
 

@@ -17,7 +17,8 @@ export function useIsOwner(): boolean {
   return useOwnProject()?.role === 'OWNER';
 }
 
-function useOwnProject(): Project | undefined {
+/** The project that the viewer looks at; undefined until it is known. */
+export function useOwnProject(): Project | undefined {
   const id = useProjectId();
   const { data = [] } = useQuery(myProjects);
   return data.find((each) => each.id === id);

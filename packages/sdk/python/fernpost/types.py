@@ -3396,6 +3396,8 @@ class OwnProject(TypedDict):
     """Whether opens and clicks are tracked; `MARKETING_ONLY` excludes transactional email."""
     language: str
     """Language of recipient pages and footers, such as `en` or `pt-BR`."""
+    timeZone: Optional[str]
+    """Time zone in which the team sets times, such as `Europe/Berlin`; null for none."""
     escapeContactData: bool
     """Whether values of contact data are HTML-escaped in email."""
     hideSecretKey: bool
@@ -3522,6 +3524,8 @@ class Project(TypedDict):
     """Whether opens and clicks are tracked; `MARKETING_ONLY` excludes transactional email."""
     language: str
     """Language of recipient pages and footers, such as `en` or `pt-BR`."""
+    timeZone: Optional[str]
+    """Time zone in which the team sets times, such as `Europe/Berlin`; null for none."""
     escapeContactData: bool
     """Whether values of contact data are HTML-escaped in email."""
     hideSecretKey: bool
@@ -4688,6 +4692,8 @@ class UpdateProjectRequest(TypedDict):
     """Whether opens and clicks are tracked; `MARKETING_ONLY` excludes transactional email."""
     language: NotRequired[str]
     """Language of recipient pages and footers, such as `en` or `pt-BR`."""
+    timeZone: NotRequired[Optional[str]]
+    """Time zone in which the team sets times, by its IANA name such as `Europe/Berlin`; null for none."""
     escapeContactData: NotRequired[bool]
     """Whether values of contact data are HTML-escaped in email."""
     hideSecretKey: NotRequired[bool]

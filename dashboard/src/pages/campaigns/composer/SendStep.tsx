@@ -14,7 +14,8 @@ import { Timestamp } from '../../../ui/Timestamp.tsx';
 import { toast } from '../../../ui/toasts.tsx';
 import { count, counted } from '../../../words/numbers.ts';
 import { subjectText } from '../../../words/subjects.ts';
-import { dayText, momentText } from '../../../words/times.ts';
+import { dayText, momentText, zone } from '../../../words/times.ts';
+import { useOwnProject } from '../../settings/project.ts';
 import { audienceText } from '../audience.ts';
 import type { Campaign } from '../campaign.ts';
 import { CanaryFields, canaryOf, newCanary } from '../canary/CanaryFields.tsx';
@@ -148,7 +149,8 @@ function Delivery({
   run: DryRun | null;
   disabled: boolean;
 }) {
-  const [when, setWhen] = useState(() => whenOf(campaign?.scheduledFor ?? null));
+  const ofProject = useOwnProject()?.timeZone ?? null;
+  const [when, setWhen] = useState(() => whenOf(campaign?.scheduledFor ?? null, ofProject ?? zone));
   const [canary, setCanary] = useState(newCanary);
   const [chosen, setDrift] = useState<Drift | null>(null);
   // What is sent at once goes to those who were checked; who joins until a later time is expected to get it.
@@ -171,7 +173,7 @@ function Delivery({
             Scheduled: sends <Timestamp at={campaign.scheduledFor} />.
           </p>
         ) : null}
-        <WhenFields when={when} onChange={setWhen} />
+        <WhenFields when={when} ofProject={ofProject} onChange={setWhen} />
         {campaign?.canary ? (
           <p className="muted">This campaign goes to a few contacts first, as it was set.</p>
         ) : (

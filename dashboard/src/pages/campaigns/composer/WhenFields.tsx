@@ -10,10 +10,10 @@ export interface When {
   timeZone: string;
 }
 
-/** The form of a campaign that is scheduled for an instant; null for none, which proposes an hour from now. */
-export function whenOf(scheduledFor: string | null): When {
+/** The form, in a time zone, of a campaign that is scheduled for an instant; null for none, which proposes an hour from now. */
+export function whenOf(scheduledFor: string | null, timeZone: string): When {
   const at = scheduledFor === null ? Date.now() + 3_600_000 : Date.parse(scheduledFor);
-  return { isLater: scheduledFor !== null, at: wallClock(at, zone), timeZone: zone };
+  return { isLater: scheduledFor !== null, at: wallClock(at, timeZone), timeZone };
 }
 
 /** The instant that the form says in milliseconds; null for now, NaN while the time is not whole. */
@@ -22,7 +22,16 @@ export function instantIn({ isLater, at, timeZone }: When): number | null {
 }
 
 /** Chooses now, or a time by the clock of any time zone, which is also said in the reader's. */
-export function WhenFields({ when, onChange }: { when: When; onChange: (when: When) => void }) {
+export function WhenFields({
+  when,
+  ofProject,
+  onChange,
+}: {
+  when: When;
+  /** The time zone of the project; null for none. */
+  ofProject: string | null;
+  onChange: (when: When) => void;
+}) {
   const at = instantIn(when);
   return (
     <fieldset className="field">
@@ -50,7 +59,11 @@ export function WhenFields({ when, onChange }: { when: When; onChange: (when: Wh
               value={when.at}
               onChange={(event) => onChange({ ...when, at: event.target.value })}
             />
-            <ZoneField value={when.timeZone} onChange={(timeZone) => onChange({ ...when, timeZone })} />
+            <ZoneField
+              value={when.timeZone}
+              ofProject={ofProject}
+              onChange={(timeZone) => onChange({ ...when, timeZone })}
+            />
           </div>
           {at === null || Number.isNaN(at) ? null : (
             <p className="text-sm text-muted" title={bothZones(at)}>
@@ -63,18 +76,32 @@ export function WhenFields({ when, onChange }: { when: When; onChange: (when: Wh
   );
 }
 
-function ZoneField({ value, onChange }: { value: string; onChange: (zone: string) => void }) {
+function ZoneField({
+  value,
+  ofProject,
+  onChange,
+}: {
+  value: string;
+  ofProject: string | null;
+  onChange: (zone: string) => void;
+}) {
   const zones = useMemo(timeZones, []);
+  const isOwn = ofProject === null || ofProject === zone;
   return (
     <Field label="Time zone">
       {(props) => (
         <select {...props} value={value} onChange={(event) => onChange(event.target.value)}>
-          <optgroup label="Yours">
+          {isOwn ? null : (
+            <optgroup label="The project’s">
+              <option>{ofProject}</option>
+            </optgroup>
+          )}
+          <optgroup label={ofProject === zone ? 'The project’s and yours' : 'Yours'}>
             <option>{zone}</option>
           </optgroup>
           <optgroup label="All time zones">
             {zones
-              .filter((each) => each !== zone)
+              .filter((each) => each !== zone && each !== ofProject)
               .map((each) => (
                 <option key={each}>{each}</option>
               ))}
