@@ -147,7 +147,14 @@ function bulkActivities(deps: ActivityDeps, delivery: QueueDeps): object {
     ...enrolmentActivities({ db, clock, stopping, dispatchSoon }),
     ...migrationActivities({ db, stopping, dispatchSoon }),
     ...segmentActivities({ db, log, clock, stopping }),
-    ...jobActivities({ db, log, stopping, encryptionKeys: config.encryptionKeys }),
+    ...jobActivities({
+      db,
+      log,
+      stopping,
+      encryptionKeys: config.encryptionKeys,
+      startsPerHour: config.WORKFLOW_STARTS_PER_CONTACT_PER_HOUR,
+      dispatchSoon,
+    }),
     ...erasureActivities({
       db,
       log,

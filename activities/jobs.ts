@@ -1,12 +1,15 @@
 import { cancellationSignal, heartbeat } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
 import type { Logger } from 'pino';
+import { enrollSome } from '../src/automations/enrollment/past.ts';
+import { startsUnderWay } from '../src/automations/runtime/recovery.ts';
 import { foldContactChanges } from '../src/contacts/catalogue-queries.ts';
-import { changeContacts, type Share, type ShareReport, shareReportOf } from '../src/imports/bulk.ts';
+import { changeContacts, type Enrolling, type Share, type ShareReport, shareReportOf } from '../src/imports/bulk.ts';
 import { importRows } from '../src/imports/import.ts';
 import { findJob, finishJob, markDelayed } from '../src/imports/queries.ts';
 import { deliverWebhooks, type WebhookDeps, type WebhookReport } from '../src/insight/webhooks/deliver.ts';
 import { KeyedTurns } from '../src/lib/keyed-turns.ts';
+import type { OutboxTicket } from '../src/store/outbox/queries.ts';
 import type { Database } from '../src/store/sql.ts';
 import { alive } from './mail.ts';
 
@@ -17,6 +20,10 @@ export interface JobActivityDeps {
   stopping: AbortSignal;
   /** Find the addresses that were erased, which no import brings back. */
   encryptionKeys: readonly string[];
+  /** Setting WORKFLOW_STARTS_PER_CONTACT_PER_HOUR. */
+  startsPerHour: number;
+  /** Makes the calls behind the tickets soon. */
+  dispatchSoon(...tickets: OutboxTicket[]): void;
   /** Milliseconds after which an activity hands the rest of the work to the next one. */
   longestMs?: number;
 }
@@ -29,7 +36,17 @@ const defaultShareMs = 60_000;
 const heartbeatMs = 2_000;
 
 /** Builds the activities of imports and bulk changes. Both may be repeated: the row says where the work stands. */
-export function jobActivities({ db, log, stopping, encryptionKeys, longestMs = defaultShareMs }: JobActivityDeps) {
+export function jobActivities(deps: JobActivityDeps) {
+  const { db, log, stopping, encryptionKeys, startsPerHour, longestMs = defaultShareMs } = deps;
+  const underWay = startsUnderWay(db);
+  const enrolling: Enrolling = {
+    enrollSome: (tx, job, most) => enrollSome(tx, job, { most, startsPerHour }),
+    remaining: () => underWay.remaining(),
+    begin(tickets, runs) {
+      for (const id of runs) underWay.add(id);
+      deps.dispatchSoon(...tickets);
+    },
+  };
   // Another import of the project does not wait here, in the place of an import of somebody else.
   const imports = new KeyedTurns({ atOnce: 1 });
   return {
@@ -42,7 +59,8 @@ export function jobActivities({ db, log, stopping, encryptionKeys, longestMs = d
     },
 
     /** Changes contacts of a bulk job until none is left or its share of time is over. */
-    changeContactRows: (jobId: string): Promise<ShareReport> => work(jobId, changeContacts),
+    changeContactRows: (jobId: string): Promise<ShareReport> =>
+      work(jobId, (store, id, part) => changeContacts(store, id, part, enrolling)),
 
     /** Ends a job as failed, for a reason that users understand; what it did stays done. */
     async failJob(jobId: string, reason: string): Promise<void> {

@@ -179,6 +179,8 @@ async function wholePath(config: Config, project: FirstProjectFacts, db: Databas
           log,
           stopping: new AbortController().signal,
           encryptionKeys: config.encryptionKeys,
+          startsPerHour: 0,
+          dispatchSoon() {},
         }),
         maxCachedWorkflows: 10,
         maxActivities: 4,

@@ -33,20 +33,23 @@ interface JobOutcome extends JobProgress {
  */
 async function runJob(
   jobId: string,
-  work: (jobId: string) => Promise<JobProgress & { state: string }>,
+  work: (jobId: string) => Promise<JobProgress & { state: string; waitMs?: number }>,
 ): Promise<JobOutcome> {
   let seen: JobProgress = { rows: 0, failed: 0, progress: 0 };
   wf.setHandler(jobProgress, () => seen);
   try {
     for (let turn = 0; ; ) {
-      const { state, rows, failed, progress } = await work(jobId);
+      const { state, rows, failed, progress, waitMs } = await work(jobId);
+      seen = { rows, failed, progress };
+      wf.setCurrentDetails(`${rows} rows done, ${failed} of them failed · ${progress} %`);
       if (state === 'busy') {
-        await wf.sleep(pauseOf(turn++));
+        await wf.sleep(waitMs ?? pauseOf(turn++));
+        // A job that keeps a pace may take weeks.
+        if (waitMs !== undefined && wf.workflowInfo().continueAsNewSuggested)
+          await wf.continueAsNew<typeof bulkContacts>({ jobId });
         continue;
       }
       turn = 0;
-      seen = { rows, failed, progress };
-      wf.setCurrentDetails(`${rows} rows done, ${failed} of them failed · ${progress} %`);
       if (state === 'finished' || state === 'gone') return { state, ...seen };
     }
   } catch (error) {

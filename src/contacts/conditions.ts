@@ -36,27 +36,30 @@ const EventTest = v.object({
   value: field('The value to compare with; not used by `exists` and `notExists`.', v.optional(v.unknown())),
 });
 const EventTests = v.pipe(v.array(EventTest), v.minLength(1), v.maxLength(maxWhere));
+const CheckedTests = v.pipe(
+  v.custom<v.InferOutput<typeof EventTests>>(() => true),
+  v.rawCheck(({ dataset, addIssue }) => {
+    let place = '';
+    try {
+      refuseUnstorable(dataset.value);
+      parseWhere(dataset.value, (key, message) => {
+        place = key;
+        return conditionFault([], message);
+      });
+    } catch (error) {
+      if (!(error instanceof ConditionFault)) throw error;
+      const keys = place.split('.').slice(1);
+      const path = keys.map((key) => ({ type: 'unknown', origin: 'value', input: null, key, value: null }) as const);
+      addIssue({ message: error.message, ...(isPath(path) ? { path } : {}) });
+    }
+  }),
+);
+// Named and by itself: the description of the API takes pipes apart.
+const WrittenTests = v.pipe(v.array(EventTest), v.minLength(1), v.maxLength(maxWhere));
 /** Tests of the data of one event, beside its name. A fault names its place. */
 export const EventWhere: v.GenericSchema<v.InferOutput<typeof EventTests>> = describedBy(
-  v.pipe(
-    v.custom<v.InferOutput<typeof EventTests>>(() => true),
-    v.rawCheck(({ dataset, addIssue }) => {
-      let place = '';
-      try {
-        refuseUnstorable(dataset.value);
-        parseWhere(dataset.value, (key, message) => {
-          place = key;
-          return conditionFault([], message);
-        });
-      } catch (error) {
-        if (!(error instanceof ConditionFault)) throw error;
-        const keys = place.split('.').slice(1);
-        const path = keys.map((key) => ({ type: 'unknown', origin: 'value', input: null, key, value: null }) as const);
-        addIssue({ message: error.message, ...(isPath(path) ? { path } : {}) });
-      }
-    }),
-  ),
-  EventTests,
+  v.lazy(() => CheckedTests),
+  WrittenTests,
 );
 
 function isPath<Item>(items: Item[]): items is [Item, ...Item[]] {
@@ -150,6 +153,7 @@ nameSchemas({
   ConditionWindow: WindowFilter,
   ConditionState: StateFilter,
   ConditionEventTest: EventTest,
+  EventTests: WrittenTests,
   ConditionTimes: Times,
   ConditionMailSource: MailSource,
 });

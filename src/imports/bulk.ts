@@ -2,6 +2,7 @@ import { foldContactChanges } from '../contacts/catalogue-queries.ts';
 import { countContacts } from '../contacts/list-queries.ts';
 import { lockSegment } from '../segments/definition.ts';
 import { storedFilter } from '../segments/lists/views.ts';
+import type { OutboxTicket } from '../store/outbox/queries.ts';
 import type { Database } from '../store/sql.ts';
 import { type BulkStep, deleteSome, enterSome, matchingContacts, subscribeSome } from './bulk-queries.ts';
 import { advanceJob, findJob, finishJob, type JobRow, lockJobAt, markActive } from './queries.ts';
@@ -16,6 +17,8 @@ export interface ShareReport {
   rows: number;
   failed: number;
   progress: number;
+  /** Milliseconds until more may be done, of a `busy` job that keeps a pace. */
+  waitMs?: number;
 }
 
 /** When a share of the work must end, and what hears how far it is. */
@@ -48,6 +51,16 @@ export function progressOf(done: number, all: number): number {
 const contactsPerStep = 1_000;
 const beforeAll = '00000000-0000-0000-0000-000000000000';
 
+/** How jobs enroll contacts in workflows. */
+export interface Enrolling {
+  /** How many more contacts may enter now. */
+  remaining(): Promise<number>;
+  /** Enrolls the next contacts of a job that the transaction has locked, at most so many. */
+  enrollSome(tx: Database, job: JobRow, most: number): Promise<Step>;
+  /** Makes the calls behind the tickets soon, which begin these runs. */
+  begin(tickets: readonly OutboxTicket[], runs: readonly string[]): void;
+}
+
 /** The contacts of the next step, and the position of the job after it. */
 interface Portion {
   ids: string[];
@@ -61,7 +74,12 @@ interface Portion {
  * Works on a bulk job from its position on: each step changes some contacts and records, in the same transaction, its
  * counts, its errors and where the next step begins.
  */
-export async function changeContacts(db: Database, jobId: string, share: Share): Promise<ShareReport> {
+export async function changeContacts(
+  db: Database,
+  jobId: string,
+  share: Share,
+  enrolling: Enrolling | null = null,
+): Promise<ShareReport> {
   const deadline = Date.now() + share.longestMs;
   const job = await findJob(db, jobId);
   if (job === null) return goneReport;
@@ -69,8 +87,10 @@ export async function changeContacts(db: Database, jobId: string, share: Share):
   // An undo reads the history, which the fold writes.
   if (job.spec.operation === 'undo') await foldContactChanges(db, job.projectId);
   for (let { position } = job; ; ) {
-    const step = await db.transaction((tx) => takeStep(tx, jobId, position));
+    const most = job.spec.operation === 'enroll' ? ((await enrolling?.remaining()) ?? 0) : 0;
+    const step = await db.transaction((tx) => takeStep(tx, jobId, position, enrolling, most));
     const { report } = step;
+    if (step.runs) enrolling?.begin(step.tickets ?? [], step.runs);
     share.onStep(report);
     if (report.state !== 'unfinished') return report;
     if (step.isLast) {
@@ -82,17 +102,31 @@ export async function changeContacts(db: Database, jobId: string, share: Share):
   }
 }
 
-interface Step {
+/** A step of a job: what it did, and where the next one begins. */
+export interface Step {
   report: ShareReport;
   position: string;
   isLast: boolean;
   /** Why the job ends here. */
   failure?: string;
+  tickets?: readonly OutboxTicket[];
+  /** Runs of workflows that it has made. */
+  runs?: readonly string[];
 }
 
-async function takeStep(tx: Database, jobId: string, from: string): Promise<Step> {
+async function takeStep(
+  tx: Database,
+  jobId: string,
+  from: string,
+  enrolling: Enrolling | null,
+  most: number,
+): Promise<Step> {
   const job = await lockJobAt(tx, jobId, from);
   if (job === null) return { report: await superseded(tx, jobId), position: from, isLast: false };
+  if (job.spec.operation === 'enroll') {
+    if (enrolling === null) throw new Error('This worker enrolls nobody');
+    return enrolling.enrollSome(tx, job, most);
+  }
   const spec = job.spec as unknown as Selected | { operation: 'undo'; selector: UndoSelector };
   if (spec.operation === 'undo') return takeBack(tx, job, spec.selector);
   const { selector } = spec;

@@ -47,7 +47,8 @@ function undoUntil(
   { operation, state, createdAt }: Pick<JobListRow, 'operation' | 'state' | 'createdAt'>,
   keptDays: number,
 ): string | null {
-  if ((state !== 'completed' && state !== 'failed') || operation === 'add-to-segment') return null;
+  if ((state !== 'completed' && state !== 'failed') || operation === 'add-to-segment' || operation === 'enroll')
+    return null;
   const until = Date.parse(createdAt) + (operation === 'delete' ? trashDays : keptDays) * dayMs;
   return until > Date.now() ? new Date(until).toISOString() : null;
 }

@@ -22,9 +22,9 @@ export const jobStates = ['waiting', 'active', 'delayed', 'completed', 'failed']
 /** The changes that a bulk job can make to contacts. */
 export const bulkOperations = ['subscribe', 'unsubscribe', 'delete'] as const;
 export type BulkOperation = (typeof bulkOperations)[number];
-const bulkJobOperations = [...bulkOperations, 'add-to-segment', 'undo'] as const;
+const bulkJobOperations = [...bulkOperations, 'add-to-segment', 'undo', 'enroll'] as const;
 /** The operations of bulk jobs on a selection of contacts. */
-export type SelectedOperation = Exclude<(typeof bulkJobOperations)[number], 'undo'>;
+export type SelectedOperation = Exclude<(typeof bulkJobOperations)[number], 'undo' | 'enroll'>;
 
 const selection = {
   mode: field(
@@ -274,12 +274,20 @@ export const BulkJobBody = v.object({
       projectId: field('ID of the project.', v.string()),
       operation: field('What the job does to contacts.', v.picklist(bulkJobOperations)),
       selector: field(
-        'How the contacts were selected: by IDs, by a filter, or by the job that is undone.',
+        'How the contacts were selected: by IDs, by a filter, by an event, or by the job that is undone.',
         v.record(v.string(), v.unknown()),
       ),
       segmentId: field(
         'ID of the segment that the contacts are added to; absent for other operations.',
         v.optional(v.string()),
+      ),
+      workflowId: field(
+        'ID of the workflow that the contacts enter; absent for other operations.',
+        v.optional(v.string()),
+      ),
+      mostPerMinute: field(
+        'Most contacts that enter the workflow within a minute; null for no limit, absent for other operations.',
+        v.optional(v.nullable(Integer)),
       ),
     }),
   ),

@@ -76,7 +76,7 @@ export async function queueImport(
         ...(consentSource ? { consentSource } : {}),
       };
       const spec = { projectId, filename, ...options, ...(mapping ? { mapping } : {}) } as unknown as JsonObjectValue;
-      const ticket = await queue(tx, { id, projectId, kind: 'import', spec }, 'Import of contacts', {
+      const ticket = await queueJob(tx, { id, projectId, kind: 'import', spec }, 'Import of contacts', {
         filename,
         ...options,
       });
@@ -108,7 +108,7 @@ export async function queueBulk(
   const spec = { projectId, operation, ...into, selector } as unknown as JsonObjectValue;
   // Whom the change names is in its job.
   const chosen = selector.mode === 'ids' ? { contacts: selector.contactIds.length } : { filter: selector.filter };
-  const ticket = await queue(db, { id, projectId, kind: 'bulk', spec }, `Bulk ${operation}`, {
+  const ticket = await queueJob(db, { id, projectId, kind: 'bulk', spec }, `Bulk ${operation}`, {
     operation,
     ...into,
     ...chosen,
@@ -126,7 +126,13 @@ export async function queueSegmentEntries(
   return queueBulk(db, projectId, 'add-to-segment', body, segmentId);
 }
 
-function queue(db: Database, job: NewJob, summary: string, after: Record<string, unknown>): Promise<OutboxTicket> {
+/** Inserts a job, which is a change that the audit log notes; the ticket starts it after the commit. */
+export function queueJob(
+  db: Database,
+  job: NewJob,
+  summary: string,
+  after: Record<string, unknown>,
+): Promise<OutboxTicket> {
   return db.transaction(async (tx) => {
     await insertJob(tx, job);
     const ticket = await enqueue(tx, { ...startOf(job), staticSummary: summary });
@@ -151,6 +157,8 @@ export async function queueUndo(
   if (!isOver(job)) throw conflict('The job has not finished: undo it once it has');
   if (job.spec.operation === 'add-to-segment')
     throw invalidField('jobId', 'added contacts to a segment: remove them from the segment instead', 'not_undoable');
+  if (job.spec.operation === 'enroll')
+    throw invalidField('jobId', 'enrolled contacts in a workflow: cancel their executions instead', 'not_undoable');
   const [kept, days] =
     job.spec.operation === 'delete' ? ['Deleted contacts', trashDays] : ['Changes of contacts', keptDays];
   if (Date.parse(job.createdAt) < Date.now() - days * dayMs)
@@ -167,7 +175,7 @@ export async function queueUndo(
   const id = `bulk-undo-${newId()}`;
   const selector: UndoSelector = { mode: 'undo', jobId, conflicts };
   const spec = { projectId, operation: 'undo', selector: { ...selector } };
-  const ticket = await queue(db, { id, projectId, kind: 'bulk', spec }, 'Undo', {
+  const ticket = await queueJob(db, { id, projectId, kind: 'bulk', spec }, 'Undo', {
     operation: 'undo',
     jobId,
     conflicts,

@@ -25,6 +25,8 @@ async function main([url = '', address = '', queuePrefix = '', stopAt = '']: str
       log: pino({ level: 'silent' }),
       stopping: new AbortController().signal,
       encryptionKeys: [],
+      startsPerHour: 0,
+      dispatchSoon() {},
     }),
   });
   process.send?.('ready');

@@ -18,6 +18,8 @@ export function jobsWorker(
       log: pino({ level: 'silent' }),
       stopping: new AbortController().signal,
       encryptionKeys: readConfig({}).encryptionKeys,
+      startsPerHour: 0,
+      dispatchSoon() {},
       ...changes,
     }),
     queues: ['bulk'],

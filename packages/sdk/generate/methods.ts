@@ -189,6 +189,7 @@ const table = {
     list_versions: 'listWorkflowVersions[]',
     test: 'testWorkflow',
     start: 'startWorkflowExecution',
+    enroll: 'enrollContacts',
     list_executions: 'listWorkflowExecutions[]',
     get_execution: { operation: 'getWorkflowExecution', path: { execution_id: 'executionId' } },
     cancel_execution: { operation: 'cancelWorkflowExecution', path: { execution_id: 'executionId' } },

@@ -54,6 +54,7 @@ export const operationTable = {
   duplicateCampaign: ['POST', '/campaigns/{id}/duplicate'],
   duplicateTemplate: ['POST', '/templates/{id}/duplicate'],
   duplicateWorkflow: ['POST', '/workflows/{id}/duplicate'],
+  enrollContacts: ['POST', '/workflows/{id}/enroll'],
   eraseContact: ['POST', '/contacts/{id}/erase'],
   explain: ['POST', '/explain'],
   exportContact: ['GET', '/contacts/{id}/export'],

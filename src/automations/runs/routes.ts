@@ -1,8 +1,10 @@
 import * as v from 'valibot';
-import { inProject, route } from '../../http/route.ts';
+import { inProject, reply, route } from '../../http/route.ts';
+import { QueuedJob } from '../../imports/schema.ts';
 import type { Config } from '../../lib/config/config.ts';
 import { bareBadRequest } from '../../lib/errors.ts';
 import { checkUnplanned } from '../../projects/api-key-service.ts';
+import { enrollPast } from '../enrollment/past.ts';
 import { startExecution } from '../enrollment/schedule.ts';
 import { dispatched } from '../list-service.ts';
 import { cancelExecution, cancelExecutions, retryExecutions } from './actions.ts';
@@ -11,6 +13,8 @@ import {
   CancelledExecutions,
   ContactExecutions,
   CountWorkflowPeople,
+  EnrollContacts,
+  EnrollPreview,
   ExecutionBody,
   ExecutionPage,
   ExecutionStory,
@@ -59,6 +63,30 @@ export const automationRunRoutes = [
       checkUnplanned(actor.kind === 'key' ? actor.scoped : null, 1);
       const limit = app.config.WORKFLOW_STARTS_PER_CONTACT_PER_HOUR;
       return dispatched(app, await startExecution(db, project.id, params.id, body, limit));
+    },
+  }),
+  route.post('/workflows/:id/enroll', {
+    heavy: true,
+    ...inProject('workflows:write'),
+    tag,
+    summary: 'Enroll contacts of the past in a workflow',
+    operationId: 'enrollContacts',
+    description:
+      'The members of a segment, contacts that match a condition, or contacts that an event happened to: give one of the three. Each enters at most once, by the rules of the workflow: without re-entry, contacts that have been in it do not. With `dryRun` it returns how many would enter; without, it returns 202 and a bulk job.',
+    ids,
+    body: EnrollContacts,
+    example: { event: { name: 'order.placed', since: '2026-11-01T00:00:00Z' }, mostPerMinute: 600, dryRun: true },
+    bodyLimit: 'data',
+    returns: {
+      200: 'How many contacts would enter, for a dry run. Nothing changes.',
+      202: 'The job that enrolls them; poll `GET /contacts/bulk/{jobId}` until its `state` is `completed` or `failed`. `successCount` of its `result` have entered, and `reasons` says why others have not.',
+    },
+    reply: v.union([EnrollPreview, QueuedJob]),
+    async handle({ app, db, project, actor, params, body }) {
+      if (!body.dryRun) checkUnplanned(actor.kind === 'key' ? actor.scoped : null, Infinity);
+      const limit = app.config.WORKFLOW_STARTS_PER_CONTACT_PER_HOUR;
+      const asked = await enrollPast(db, project.id, params.id, body, limit);
+      return reply(body.dryRun ? 200 : 202, dispatched(app, asked));
     },
   }),
   route.get('/workflows/:id/executions', {

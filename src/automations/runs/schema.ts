@@ -1,9 +1,12 @@
 import * as v from 'valibot';
+import { ConditionShape, EventWhere } from '../../contacts/conditions.ts';
 import { runStatuses, stepRunStatuses } from '../../lib/enums.ts';
 import { isUuid } from '../../lib/ids.ts';
 import { PageFigures } from '../../lib/pages.ts';
 import {
   choice,
+  codedAt,
+  describedBy,
   field,
   GivenInstant,
   GivenUuid,
@@ -14,6 +17,7 @@ import {
   parameter,
   textField,
   Uuid,
+  wholeNumber,
 } from '../../lib/validation/fields.ts';
 import { StepBody, StepTypeField } from '../graph/schema.ts';
 import { WorkflowBody } from '../schema.ts';
@@ -26,6 +30,53 @@ export const StartExecution = v.object({
   context: field('Data that the steps can use as `event`, as a JSON object; absent for none.', v.optional(v.unknown())),
 });
 export type StartExecution = v.InferOutput<typeof StartExecution>;
+
+/** `POST /workflows/{id}/enroll`. The condition is checked by its own grammar. */
+export const EnrollContacts = v.pipe(
+  v.object({
+    segmentId: field('Enrolls the members of this segment.', v.optional(GivenUuid)),
+    condition: field(
+      'Enrolls contacts that match this condition.',
+      v.optional(
+        describedBy(
+          v.custom<object>((given) => given !== null),
+          ConditionShape,
+        ),
+      ),
+    ),
+    event: field(
+      'Enrolls contacts that this event happened to. The data of their latest one is `trigger.<key>` and `event.<key>` in the workflow.',
+      v.optional(
+        v.object({
+          name: field('Name of the event.', textField('name', 1, 255)),
+          since: field('Events at this instant or later.', GivenInstant),
+          where: field('Tests of the data of the event, 1 to 5; all must pass.', v.optional(EventWhere)),
+        }),
+      ),
+    ),
+    mostPerMinute: field(
+      'Most contacts that enter within a minute, 1 to 100,000; no limit when absent.',
+      v.optional(wholeNumber(1, 100_000)),
+    ),
+    dryRun: field('`true` returns how many contacts would enter, and changes nothing.', v.optional(v.boolean(), false)),
+  }),
+  codedAt(
+    'custom',
+    'segmentId',
+    ({ segmentId, condition, event }) => [segmentId, condition, event].filter(Boolean).length === 1,
+    'give exactly one of "segmentId", "condition" and "event"',
+  ),
+);
+export type EnrollContacts = v.InferOutput<typeof EnrollContacts>;
+
+/** Who would enter. */
+export const EnrollPreview = v.strictObject({
+  dryRun: field('Always `true`: nothing was changed.', v.literal(true)),
+  contacts: field('Number of contacts that the request selects.', Integer),
+  enters: field('Number of contacts that would enter.', Integer),
+  reasons: field('Number of contacts that would not, by reason.', v.record(v.string(), Integer)),
+});
+export type EnrollPreview = v.InferOutput<typeof EnrollPreview>;
 
 /** `GET /workflows/{id}/executions`. */
 export const ListExecutions = v.object({
@@ -317,4 +368,5 @@ nameSchemas({
   WorkflowExecutionStory: ExecutionStory,
   WorkflowStepExecution: StepExecutionBody,
   WorkflowRetryPreview: RetryPreview,
+  WorkflowEnrollPreview: EnrollPreview,
 });

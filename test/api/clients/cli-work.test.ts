@@ -36,7 +36,7 @@ beforeAll(async () => {
   worker = await testWorker({
     queues: ['bulk', 'campaign'],
     activities: {
-      ...jobActivities(shared),
+      ...jobActivities({ ...shared, startsPerHour: 0, dispatchSoon() {} }),
       ...erasureActivities({ ...shared, retentions, eraseMessages: null }),
       ...campaignActivitiesFor(database.db, new FakeMailer({ name: 'cli' })),
     },

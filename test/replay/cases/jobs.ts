@@ -20,6 +20,7 @@ export const jobCases: readonly ReplayCase[] = [
     failJob: [failed, undefined],
   }),
   job('bulkContacts', 'several-shares', { changeContactRows: [unfinished, finished] }),
+  job('bulkContacts', 'at-a-pace', { changeContactRows: [unfinished, { ...busy, waitMs: 1_200 }, finished] }),
   job('bulkContacts', 'given-up', { changeContactRows: [failedForGood], failJob: [undefined] }),
   job('bulkContacts', 'cancelled-in-the-ui', {
     changeContactRows: [cancelling(unfinished)],

@@ -22,6 +22,7 @@ const operations: Record<Job['operation'], string> = {
   delete: 'Delete contacts',
   'add-to-segment': 'Add contacts to a segment',
   undo: 'Undo',
+  enroll: 'Enroll contacts in a workflow',
 };
 const states: Record<Job['state'], { name: string; tone: Tone }> = {
   waiting: { name: 'Queued', tone: 'info' },

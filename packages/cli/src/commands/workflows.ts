@@ -14,10 +14,10 @@ interface WorkflowFile extends Graph {
   revision: number;
 }
 
-/** `fernpost workflows pull|plan|push|pause|resume|retry`. */
+/** `fernpost workflows pull|plan|push|pause|resume|retry|enroll`. */
 export function workflowCommands(): Command {
   return new Command('workflows')
-    .description('keep the graph of a workflow in a file, and retry what failed')
+    .description('keep the graph of a workflow in a file, retry what failed, and enroll contacts of the past')
     .addCommand(
       new Command('pull')
         .description('write the graph of a workflow into a file')
@@ -81,6 +81,18 @@ export function workflowCommands(): Command {
         .option('--send-again', 'send emails again that they have sent before')
         .option('--dry-run', 'only show how many would resume')
         .action(retry),
+    )
+    .addCommand(
+      new Command('enroll')
+        .description('enroll contacts of the past: of a segment, that match a condition, or that an event happened to')
+        .argument('<id>')
+        .option('--segment <id>', 'the members of this segment')
+        .option('--condition <file>', 'contacts that match the condition in this JSON file')
+        .option('--event <name>', 'contacts that this event happened to; with --since')
+        .option('--since <instant>', 'only events since, such as 2026-12-24T18:00:00Z')
+        .option('--most-per-minute <count>', 'most contacts that enter within a minute', Number)
+        .option('--dry-run', 'only show how many would enter')
+        .action(enroll),
     );
 }
 
@@ -147,6 +159,36 @@ async function retry(id: string, executionIds: string[], options: RetryOptions, 
   print(command, total, `${total.retried} retried at the step that failed, ${total.skipped} skipped.`);
 }
 
+type Past = NonNullable<Body<'enrollContacts'>>;
+
+interface EnrollOptions {
+  segment?: string;
+  condition?: string;
+  event?: string;
+  since?: string;
+  mostPerMinute?: number;
+  dryRun?: true;
+}
+
+async function enroll(id: string, options: EnrollOptions, command: Command): Promise<void> {
+  const { segment: segmentId, condition, event: name, since, mostPerMinute, dryRun = false } = options;
+  if ([segmentId, condition, name].filter(Boolean).length !== 1)
+    throw new UsageError('Give one of --segment, --condition and --event.');
+  if ((name === undefined) !== (since === undefined)) throw new UsageError('--event and --since go together.');
+  const body = {
+    ...(segmentId === undefined ? {} : { segmentId }),
+    ...(condition === undefined ? {} : { condition: readJson(condition) as NonNullable<Past['condition']> }),
+    ...(name === undefined || since === undefined ? {} : { event: { name, since } }),
+    ...(mostPerMinute === undefined ? {} : { mostPerMinute }),
+    dryRun,
+  };
+  const done = await clientOf(command).workflows.enroll(id, body);
+  if ('jobId' in done)
+    return print(command, done, `${done.jobId} enrolls them: "fernpost jobs list" shows its progress.`);
+  const reasons = Object.entries(done.reasons).map(([reason, contacts]) => `${contacts} would not: ${plain(reason)}`);
+  print(command, done, [`${done.enters} of ${done.contacts} would enter.`, ...reasons].join('\n'));
+}
+
 /** Leaves out what is undefined. */
 function defined<Options extends Record<string, string | undefined>>(options: Options) {
   return Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined)) as {
@@ -197,13 +239,16 @@ function describe({ changes, ...rest }: Reply<'replaceWorkflowGraph'>): string {
   return lines.length === 0 ? 'No changes.' : lines.join('\n');
 }
 
-function read(path: string): WorkflowFile {
-  let file: Partial<WorkflowFile>;
+function readJson(path: string): unknown {
   try {
-    file = JSON.parse(readFileSync(path, 'utf8')) as WorkflowFile;
+    return JSON.parse(readFileSync(path, 'utf8'));
   } catch (error) {
     throw new UsageError(`${path} cannot be read: ${error instanceof Error ? error.message : error}`);
   }
+}
+
+function read(path: string): WorkflowFile {
+  const file = readJson(path) as Partial<WorkflowFile>;
   if (typeof file.id !== 'string' || !Array.isArray(file.steps) || !Array.isArray(file.transitions))
     throw new UsageError(`${path} is no workflow: "fernpost workflows pull" writes one.`);
   return file as WorkflowFile;

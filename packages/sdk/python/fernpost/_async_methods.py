@@ -521,6 +521,11 @@ class AsyncWorkflows(AsyncResource):
         result: types.WorkflowExecution = await self._client.call("startWorkflowExecution", path={"id": id}, body=body, **options)
         return result
 
+    async def enroll(self, id: str, body: Optional[types.EnrollContactsRequest] = None, **options: Unpack[CallOptions]) -> types.EnrollContactsResult:
+        """Enroll contacts of the past in a workflow. The members of a segment, contacts that match a condition, or contacts that an event happened to: give one of the three. Each enters at most once, by the rules of the workflow: without re-entry, contacts that have been in it do not. With `dryRun` it returns how many would enter; without, it returns 202 and a bulk job. Needs the secret key, or a session with `X-Project-Id`. Keys with scopes need `workflows:write`."""
+        result: types.EnrollContactsResult = await self._client.call("enrollContacts", path={"id": id}, body=body, **options)
+        return result
+
     def list_executions(self, id: str, query: Optional[types.ListWorkflowExecutionsQuery] = None, **options: Unpack[CallOptions]) -> AsyncPages[types.ListedWorkflowExecution]:
         """List the executions of a workflow. `stepId` filters by the current step. Needs the secret key, or a session with `X-Project-Id`. Keys with scopes need `workflows:read`."""
         return self._client.pages("listWorkflowExecutions", path={"id": id}, query=query, **options)

@@ -59,6 +59,7 @@ operations: Dict[str, Tuple[str, str, bool]] = {
     "duplicateCampaign": ("POST", "/campaigns/{id}/duplicate", False),
     "duplicateTemplate": ("POST", "/templates/{id}/duplicate", False),
     "duplicateWorkflow": ("POST", "/workflows/{id}/duplicate", False),
+    "enrollContacts": ("POST", "/workflows/{id}/enroll", False),
     "eraseContact": ("POST", "/contacts/{id}/erase", False),
     "explain": ("POST", "/explain", False),
     "exportContact": ("GET", "/contacts/{id}/export", False),

@@ -520,7 +520,7 @@ class BulkJob(TypedDict):
 
 
 class BulkJobResult(TypedDict):
-    operation: Literal["subscribe", "unsubscribe", "delete", "add-to-segment", "undo"]
+    operation: Literal["subscribe", "unsubscribe", "delete", "add-to-segment", "undo", "enroll"]
     """What the job does to contacts."""
     totalRequested: int
     """Number of contacts that the request selected."""
@@ -549,12 +549,16 @@ class BulkJobData(TypedDict):
     """The request that the job was created for."""
     projectId: str
     """ID of the project."""
-    operation: Literal["subscribe", "unsubscribe", "delete", "add-to-segment", "undo"]
+    operation: Literal["subscribe", "unsubscribe", "delete", "add-to-segment", "undo", "enroll"]
     """What the job does to contacts."""
     selector: Dict[str, Any]
-    """How the contacts were selected: by IDs, by a filter, or by the job that is undone."""
+    """How the contacts were selected: by IDs, by a filter, by an event, or by the job that is undone."""
     segmentId: NotRequired[str]
     """ID of the segment that the contacts are added to; absent for other operations."""
+    workflowId: NotRequired[str]
+    """ID of the workflow that the contacts enter; absent for other operations."""
+    mostPerMinute: NotRequired[Optional[int]]
+    """Most contacts that enter the workflow within a minute; null for no limit, absent for other operations."""
 
 
 class BulkSegmentSelection(TypedDict):
@@ -1114,7 +1118,7 @@ class ContactJob(TypedDict):
     """ID of the job."""
     kind: Literal["import", "bulk"]
     """`import`, or `bulk` for every other change of many contacts."""
-    operation: Literal["import", "subscribe", "unsubscribe", "delete", "add-to-segment", "undo"]
+    operation: Literal["import", "subscribe", "unsubscribe", "delete", "add-to-segment", "undo", "enroll"]
     """What it does to contacts."""
     state: Literal["waiting", "active", "delayed", "completed", "failed"]
     """State of the job; `completed` and `failed` are final."""
@@ -1931,6 +1935,53 @@ class EmailSummarySender(TypedDict):
     """Address of the sender."""
     name: Optional[str]
     """Display name of the sender; null if there is none."""
+
+
+class EnrollContactsRequest(TypedDict):
+    segmentId: NotRequired[str]
+    """Enrolls the members of this segment."""
+    condition: NotRequired[Condition]
+    """Enrolls contacts that match this condition."""
+    event: NotRequired[EnrollContactsRequestEvent]
+    """Enrolls contacts that this event happened to. The data of their latest one is `trigger.<key>` and `event.<key>` in the workflow."""
+    mostPerMinute: NotRequired[int]
+    """Most contacts that enter within a minute, 1 to 100,000; no limit when absent."""
+    dryRun: NotRequired[bool]
+    """`true` returns how many contacts would enter, and changes nothing. Default: `false`."""
+
+
+class EnrollContactsRequestEvent(TypedDict):
+    """Enrolls contacts that this event happened to. The data of their latest one is `trigger.<key>` and `event.<key>` in the workflow."""
+    name: str
+    """Name of the event."""
+    since: str
+    """Events at this instant or later."""
+    where: NotRequired[EventTests]
+    """Tests of the data of the event, 1 to 5; all must pass."""
+
+
+EventTests: TypeAlias = "List[ConditionEventTest]"
+
+
+EnrollContactsResult: TypeAlias = "Union[WorkflowEnrollPreview, QueuedJob]"
+
+
+class WorkflowEnrollPreview(TypedDict):
+    dryRun: Literal[True]
+    """Always `true`: nothing was changed."""
+    contacts: int
+    """Number of contacts that the request selects."""
+    enters: int
+    """Number of contacts that would enter."""
+    reasons: Dict[str, int]
+    """Number of contacts that would not, by reason."""
+
+
+class QueuedJob(TypedDict):
+    message: str
+    """What happens next, for people."""
+    jobId: str
+    """ID of the job; use it to read its progress."""
 
 
 class EraseContactRequest(TypedDict):
@@ -3604,13 +3655,6 @@ class ProjectOverviewCampaignsItem(TypedDict):
     """Number of emails that were opened at least once."""
     clickedCount: int
     """Number of emails in which at least one link was clicked."""
-
-
-class QueuedJob(TypedDict):
-    message: str
-    """What happens next, for people."""
-    jobId: str
-    """ID of the job; use it to read its progress."""
 
 
 class RefreshSegmentResult(TypedDict):

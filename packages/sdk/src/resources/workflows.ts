@@ -57,6 +57,10 @@ export class Workflows extends Resource {
   start(id: string, body: Body<'startWorkflowExecution'>, options?: CallOptions) {
     return this.client.call('startWorkflowExecution', { path: { id }, body }, options);
   }
+  /** Enrolls contacts of the past by a bulk job; with `dryRun`, says how many would enter. */
+  enroll(id: string, body: NonNullable<Body<'enrollContacts'>>, options?: CallOptions) {
+    return this.client.call('enrollContacts', { path: { id }, body }, options);
+  }
   listExecutions(id: string, query: ListQuery<'listWorkflowExecutions'> = {}, options?: CallOptions) {
     return this.client.list('listWorkflowExecutions', { path: { id }, query }, options);
   }
