@@ -96,6 +96,7 @@ import { Migration20261128191000_retried_runs } from './Migration20261128191000_
 import { Migration20261128192000_tested_waits } from './Migration20261128192000_tested_waits.ts';
 import { Migration20261128193000_wait_until_step } from './Migration20261128193000_wait_until_step.ts';
 import { Migration20261128194000_paused_workflows } from './Migration20261128194000_paused_workflows.ts';
+import { Migration20261128195000_exits } from './Migration20261128195000_exits.ts';
 import { Migration20261128203000_project_time_zone } from './Migration20261128203000_project_time_zone.ts';
 
 /** Every migration in the order it runs. A released one is never edited; a change of the schema is a new one. Functions have files of their own. */
@@ -225,5 +226,6 @@ export const migrations = [
   { name: 'Migration20261128192000_tested_waits', class: Migration20261128192000_tested_waits },
   { name: 'Migration20261128193000_wait_until_step', class: Migration20261128193000_wait_until_step },
   { name: 'Migration20261128194000_paused_workflows', class: Migration20261128194000_paused_workflows },
+  { name: 'Migration20261128195000_exits', class: Migration20261128195000_exits },
   { name: 'Migration20261128203000_project_time_zone', class: Migration20261128203000_project_time_zone },
 ];

@@ -208,6 +208,7 @@ create table automation_runs (
   updated_at timestamp(3) with time zone default now() not null,
   limited_by uuid[],
   sent_before integer,
+  exit_event_id uuid,
   constraint automation_runs_pkey primary key (id),
   constraint automation_runs_automation_id_contact_id_entry_key unique (automation_id, contact_id, entry),
   constraint automation_runs_automation_id_fkey foreign key (automation_id) references automations(id) on delete cascade,
@@ -337,6 +338,17 @@ create table automation_versions (
   constraint automation_versions_automation_id_version_key unique (automation_id, version),
   constraint automation_versions_automation_id_fkey foreign key (automation_id) references automations(id) on delete cascade
 );
+
+-- An event by which a version of a graph ends its runs: its name, or `segment:<id>` for that of contacts who leave the segment.
+create table automation_watches (
+  version_id uuid not null,
+  event_name text not null,
+  project_id uuid not null,
+  automation_id uuid not null,
+  constraint automation_watches_pkey primary key (version_id, event_name),
+  constraint automation_watches_version_id_fkey foreign key (version_id) references automation_versions(id) on delete cascade
+);
+create index automation_watches_event on automation_watches using btree (project_id, event_name);
 
 -- A workflow that contacts go through. `graph_dirty`: steps or transitions changed since `current_version_id` was written.
 -- `schedule_revision` counts what the schedule in Temporal must follow. `limited_by` is the key whose limits hold for its mail,
@@ -1996,6 +2008,7 @@ AS $function$
     when 'left_audience' then 'No longer in the audience that was reviewed'
     when 'left_out_at_review' then 'Left out at the review: {words}'
     when 'cancelled' then 'Cancelled before it was sent'
+    when 'left_workflow' then 'left the workflow: {words}'
     when 'not_rendered' then 'The message could not be rendered: {words}'
     when 'refused' then 'Refused by the provider ({number}): {words}'
     when 'submission_unknown' then 'submission unknown'
@@ -2107,14 +2120,16 @@ AS $function$
   with steps (project_id, config) as (
     select a.project_id, s.config
     from automations a join automation_steps s on s.automation_id = a.id
-    where a.project_id = any (projects) and s.type = 'CONDITION' and s.config ->> 'mode' in ('tree', 'multi')
+    where a.project_id = any (projects)
+      and (s.type = 'CONDITION' and s.config ->> 'mode' in ('tree', 'multi') or s.type = 'TRIGGER' and s.config ? 'exits')
     union all
     select pinned.project_id, pinned.config
     from (
       select a.id, a.project_id, v.id as version, step.value -> 'config' as config
       from automations a join automation_versions v on v.automation_id = a.id
         cross join lateral jsonb_array_elements(v.graph -> 'steps') step (value)
-      where a.project_id = any (projects) and step.value ->> 'type' = 'CONDITION' and step.value #>> '{config,mode}' in ('tree', 'multi')
+      where a.project_id = any (projects) and (step.value ->> 'type' = 'CONDITION' and step.value #>> '{config,mode}' in ('tree', 'multi')
+        or step.value ->> 'type' = 'TRIGGER' and step.value -> 'config' ? 'exits')
       -- Contacts are looked for only where there is something to keep for them.
       offset 0) pinned
     where exists (
@@ -2130,7 +2145,9 @@ AS $function$
     union all
     select s.project_id, s.config -> 'condition' from steps s where s.config ->> 'mode' = 'tree'
     union all
-    select s.project_id, jsonb_path_query(s.config, 'lax $.branches[*].condition') from steps s where s.config ->> 'mode' = 'multi') c (project_id, condition)
+    select s.project_id, jsonb_path_query(s.config, 'lax $.branches[*].condition') from steps s where s.config ->> 'mode' = 'multi'
+    union all
+    select s.project_id, jsonb_path_query(s.config, 'lax $.exits[*].on.condition') from steps s where s.config ? 'exits') c (project_id, condition)
   cross join lateral jsonb_path_query(
     -- Steps that are being edited may have anything in their conditions.
     c.condition, 'strict $.** ? (@.field.type() == "string" && (exists(@.where) || exists(@.times) || exists(@.of) || exists(@.link)))') f (filter)
@@ -2150,6 +2167,7 @@ CREATE OR REPLACE FUNCTION record_events(happened new_event[])
 AS $function$
 declare
   starts boolean;
+  leaves boolean;
   wakes boolean;
 begin
   if cardinality(happened) = 0 then
@@ -2164,8 +2182,11 @@ begin
       select from automations l where l.project_id = e.project_id and l.event_name = e.name and l.enabled)), false),
     coalesce(bool_or(exists (
       select from automation_step_runs s
-      where s.project_id = e.project_id and s.event_name = e.name and s.status = 'WAITING' and s.outcome is null)), false)
-  into starts, wakes
+      where s.project_id = e.project_id and s.event_name = e.name and s.status = 'WAITING' and s.outcome is null)), false),
+    coalesce(bool_or(exists (
+      select from automation_watches w where w.project_id = e.project_id
+        and w.event_name in (e.name, case when e.name like 'segment.%.exit' then 'segment:' || (e.data ->> 'segmentId') end))), false)
+  into starts, wakes, leaves
   from unnest(happened) e
   where e.id = (happened[1]).id or e.name <> (happened[1]).name or e.project_id <> (happened[1]).project_id;
 
@@ -2180,6 +2201,39 @@ begin
       on conflict (automation_id, event_id) do nothing;
     if found then
       perform pg_notify('fernpost_arrivals', '');
+    end if;
+  end if;
+
+  if leaves then
+    with met as materialized (
+      select distinct on (l.id) l.id, e.id as event_id
+      from unnest(happened) e cross join lateral (
+        select r.id from automation_watches w cross join lateral (
+          select a.id from automation_runs a
+          where a.automation_id = w.automation_id and a.contact_id = e.contact_id and a.version_id = w.version_id
+            and a.status in ('RUNNING', 'WAITING') and (e.limited_by is null or a.limited_by @> array[e.limited_by])
+          offset 0) r
+        where w.project_id = e.project_id
+          and w.event_name in (e.name, case when e.name like 'segment.%.exit' then 'segment:' || (e.data ->> 'segmentId') end)
+        offset 0) l
+      order by l.id, e.id),
+    held as materialized (
+      select r.id from automation_runs r
+      where r.id = any (array(select id from met)) and r.status in ('RUNNING', 'WAITING')
+      order by r.id for update),
+    leaving as (
+      update automation_runs r set due_at = now(), updated_at = now(),
+        exit_event_id = least(r.exit_event_id, (select met.event_id from met where met.id = r.id))
+      where r.id = any (array(select id from held))
+      returning r.seq, 'automation/' || r.automation_id || '/' || r.contact_id || '/' || r.entry as execution,
+        (select met.event_id from met where met.id = r.id) as event_id)
+    insert into outbox (id, dedupe_key, kind, workflow_id, payload)
+      select uuidv7(), 'signal:' || execution || ':' || event_id, 'signal', execution,
+        jsonb_build_object('type', 'signal', 'id', execution, 'signal', 'resume', 'input', jsonb_build_object('seq', seq))
+      from leaving
+      on conflict (dedupe_key) do nothing;
+    if found then
+      perform pg_notify('fernpost_outbox', '');
     end if;
   end if;
 

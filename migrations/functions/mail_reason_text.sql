@@ -11,6 +11,7 @@ create or replace function mail_reason_text(reason jsonb) returns text language 
     when 'left_audience' then 'No longer in the audience that was reviewed'
     when 'left_out_at_review' then 'Left out at the review: {words}'
     when 'cancelled' then 'Cancelled before it was sent'
+    when 'left_workflow' then 'left the workflow: {words}'
     when 'not_rendered' then 'The message could not be rendered: {words}'
     when 'refused' then 'Refused by the provider ({number}): {words}'
     when 'submission_unknown' then 'submission unknown'

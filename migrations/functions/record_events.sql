@@ -1,14 +1,16 @@
 -- Records events, and everything that an event starts, in the transaction of whoever calls it. No other statement inserts events.
 --
 -- 1. The rows of `events`, in the order of the array.
--- 2. Whether anybody listens. Most events interest nobody: those cost two steps into an index for each name and project.
+-- 2. Whether anybody listens. Most events interest nobody: those cost three steps into an index for each name and project.
 -- 3. Starts: a pending enrollment for each enabled automation with that trigger. A worker makes runs of them.
--- 4. Wakes: an event claims the waits of its contact, once, because the timeout of a wait makes the same conditional update. The signal
+-- 4. Exits: a run whose version may end by the event keeps the first that it has not tested, and tests it when it is woken. These runs are
+--    locked in the order of their ids, before any step execution.
+-- 5. Wakes: an event claims the waits of its contact, once, because the timeout of a wait makes the same conditional update. The signal
 --    to the execution goes through the outbox. An event of a key with limits ends only waits of executions that keep them. A wait that asks
 --    for data of the event (`where`) is not claimed: it keeps the first event that its run has not tested, and the run, woken, tests it.
 --
 -- The statements see what other transactions have committed until now, and what the caller's statement has changed so far. Callers do this last: it
--- locks step executions, which come after usage counters, contacts, campaigns and runs; several of them in the order of their ids. The
+-- locks runs and step executions, which come after usage counters, contacts and campaigns; several of them in the order of their ids. The
 -- planner is held to the indexes: it knows neither the length of the array nor that everybody may wait for the same event, and would
 -- read a whole table to find one row.
 create or replace function record_events(happened new_event[]) returns integer language plpgsql
@@ -16,6 +18,7 @@ create or replace function record_events(happened new_event[]) returns integer l
   set enable_hashjoin = off set enable_mergejoin = off set enable_nestloop = on as $fn$
 declare
   starts boolean;
+  leaves boolean;
   wakes boolean;
 begin
   if cardinality(happened) = 0 then
@@ -30,8 +33,11 @@ begin
       select from automations l where l.project_id = e.project_id and l.event_name = e.name and l.enabled)), false),
     coalesce(bool_or(exists (
       select from automation_step_runs s
-      where s.project_id = e.project_id and s.event_name = e.name and s.status = 'WAITING' and s.outcome is null)), false)
-  into starts, wakes
+      where s.project_id = e.project_id and s.event_name = e.name and s.status = 'WAITING' and s.outcome is null)), false),
+    coalesce(bool_or(exists (
+      select from automation_watches w where w.project_id = e.project_id
+        and w.event_name in (e.name, case when e.name like 'segment.%.exit' then 'segment:' || (e.data ->> 'segmentId') end))), false)
+  into starts, wakes, leaves
   from unnest(happened) e
   where e.id = (happened[1]).id or e.name <> (happened[1]).name or e.project_id <> (happened[1]).project_id;
 
@@ -46,6 +52,39 @@ begin
       on conflict (automation_id, event_id) do nothing;
     if found then
       perform pg_notify('fernpost_arrivals', '');
+    end if;
+  end if;
+
+  if leaves then
+    with met as materialized (
+      select distinct on (l.id) l.id, e.id as event_id
+      from unnest(happened) e cross join lateral (
+        select r.id from automation_watches w cross join lateral (
+          select a.id from automation_runs a
+          where a.automation_id = w.automation_id and a.contact_id = e.contact_id and a.version_id = w.version_id
+            and a.status in ('RUNNING', 'WAITING') and (e.limited_by is null or a.limited_by @> array[e.limited_by])
+          offset 0) r
+        where w.project_id = e.project_id
+          and w.event_name in (e.name, case when e.name like 'segment.%.exit' then 'segment:' || (e.data ->> 'segmentId') end)
+        offset 0) l
+      order by l.id, e.id),
+    held as materialized (
+      select r.id from automation_runs r
+      where r.id = any (array(select id from met)) and r.status in ('RUNNING', 'WAITING')
+      order by r.id for update),
+    leaving as (
+      update automation_runs r set due_at = now(), updated_at = now(),
+        exit_event_id = least(r.exit_event_id, (select met.event_id from met where met.id = r.id))
+      where r.id = any (array(select id from held))
+      returning r.seq, 'automation/' || r.automation_id || '/' || r.contact_id || '/' || r.entry as execution,
+        (select met.event_id from met where met.id = r.id) as event_id)
+    insert into outbox (id, dedupe_key, kind, workflow_id, payload)
+      select uuidv7(), 'signal:' || execution || ':' || event_id, 'signal', execution,
+        jsonb_build_object('type', 'signal', 'id', execution, 'signal', 'resume', 'input', jsonb_build_object('seq', seq))
+      from leaving
+      on conflict (dedupe_key) do nothing;
+    if found then
+      perform pg_notify('fernpost_outbox', '');
     end if;
   end if;
 

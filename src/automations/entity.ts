@@ -162,6 +162,22 @@ export const AutomationVersion = defineEntity({
   uniques: [{ properties: ['automationId', 'hash'] }, { properties: ['automationId', 'version'] }],
 });
 
+/**
+ * An event by which a version of a graph ends its runs. `eventName` is the name of the event, or `segment:<id>` for that of contacts who leave
+ * the segment.
+ */
+export const AutomationWatch = defineEntity({
+  name: 'AutomationWatch',
+  tableName: 'automation_watches',
+  properties: {
+    versionId: p.manyToOne(AutomationVersion).mapToPk().deleteRule('cascade').primary().updateRule('no action'),
+    eventName: p.text().primary(),
+    projectId: p.uuid(),
+    automationId: p.uuid(),
+  },
+  indexes: [{ name: 'automation_watches_event', properties: ['projectId', 'eventName'] }],
+});
+
 const ofVersion = () => p.manyToOne(AutomationVersion).mapToPk().deleteRule('no action');
 const whereActive = `status IN ${activeStatuses.sql}`;
 const newestFirst = [
@@ -192,6 +208,7 @@ export const AutomationRun = defineEntity({
     completedAt: p.datetime(3).nullable(),
     limitedBy: p.array().columnType('uuid[]').nullable(),
     sentBefore: p.integer().nullable().lazy(),
+    exitEventId: p.uuid().nullable(),
   },
   uniques: [
     { properties: ['automationId', 'contactId', 'entry'] },

@@ -15,6 +15,7 @@ import {
   wholeNumber,
 } from '../lib/validation/fields.ts';
 import { triggerTypes } from './entity.ts';
+import { Exits } from './graph/exits.ts';
 import { GivenConfig, Issue, StepBody, StoredPosition, TransitionBody } from './graph/schema.ts';
 
 const Json = v.record(v.string(), v.unknown());
@@ -115,6 +116,10 @@ export const PatchWorkflow = v.object({
     v.optional(v.boolean()),
   ),
   allowReentry: field('Whether a contact can enter again after leaving.', v.optional(v.boolean())),
+  exits: field(
+    'What ends executions early, up to 20, in place of what was there; null removes all. It holds for contacts who enter from now on.',
+    v.nullish(Exits),
+  ),
 });
 export type PatchWorkflow = v.InferOutput<typeof PatchWorkflow>;
 
@@ -187,6 +192,7 @@ export const WorkflowWithGraph = v.object({
     ),
   ),
   transitions: field('All transitions of the graph.', v.array(TransitionBody)),
+  exits: field('What ends executions early, whatever step they are at.', Exits),
   issues: field('What has to be fixed before the workflow can be enabled; empty if nothing.', v.array(Issue)),
 });
 export type WorkflowWithGraph = v.InferOutput<typeof WorkflowWithGraph>;
@@ -238,6 +244,7 @@ export const VersionWithGraph = v.object({
       }),
     ),
   ),
+  exits: field('What ends executions of the version early.', Exits),
   transitions: field(
     'Transitions of the version.',
     v.array(

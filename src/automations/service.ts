@@ -4,6 +4,7 @@ import { recordChange } from '../projects/audit/record.ts';
 import { enqueue } from '../store/outbox/queries.ts';
 import type { Database } from '../store/sql.ts';
 import { eventNameOf, scheduleCommand, triggerIssues, triggerStep } from './enrollment/triggers.ts';
+import { exitsOf, withExits } from './graph/exits.ts';
 import { issuesAsProblems, issuesOf } from './graph/graph.ts';
 import { insertSteps, insertTransitions, updateSteps } from './graph/queries.ts';
 import type { Issue } from './graph/schema.ts';
@@ -84,6 +85,7 @@ export async function workflowWithGraph(db: Database, automation: AutomationRow)
       incomingTransitions: transitions.filter((way) => way.toStepId === step.id),
     })),
     transitions,
+    exits: exitsOf(steps),
     issues: await issuesOf(db, automation, { steps, transitions }),
   };
 }
@@ -108,8 +110,8 @@ export async function patchAutomation(
     const after = changedBy(before, body);
     if (retriggers && after.triggerType === 'EVENT' && eventNameOf(after.triggerConfig) === null)
       throw invalidField('triggerConfig.eventName', 'is required for the trigger EVENT', 'invalid_type');
-    await checkEnabling(tx, before, after, retriggers);
-    if (retriggers) await followTrigger(tx, after);
+    await checkEnabling(tx, before, after, retriggers, body.exits);
+    if (retriggers || body.exits !== undefined) await followTrigger(tx, after, body.exits);
     const scheduled = [before, after].some(({ enabled, triggerType }) => enabled && triggerType === 'SCHEDULE');
     const reschedules = scheduled && (retriggers || before.enabled !== after.enabled || before.name !== after.name);
     const { row, scheduleRevision } = await updateAutomation(tx, after, reschedules, userId);
@@ -150,14 +152,14 @@ async function checkEnabling(
   before: AutomationRow,
   after: AutomationRow,
   retriggers: boolean,
+  exits: PatchWorkflow['exits'],
 ): Promise<void> {
   if (!after.enabled) return;
   let issues: Issue[] = [];
-  if (!before.enabled) {
+  if (!before.enabled || exits !== undefined) {
     const [steps, transitions] = [await stepsOf(tx, after.id), await transitionsOf(tx, after.id)];
-    const trigger = triggerStep(after);
     const graph = {
-      steps: steps.map((step) => (step.type === 'TRIGGER' ? { ...step, ...trigger } : step)),
+      steps: steps.map((step) => (step.type === 'TRIGGER' ? followed(step, after, exits) : step)),
       transitions,
     };
     issues = await issuesOf(tx, after, graph);
@@ -169,10 +171,20 @@ async function checkEnabling(
   );
 }
 
-async function followTrigger(tx: Database, automation: AutomationRow): Promise<void> {
+async function followTrigger(tx: Database, automation: AutomationRow, exits: PatchWorkflow['exits']): Promise<void> {
   const step = (await stepsOf(tx, automation.id)).find(({ type }) => type === 'TRIGGER');
-  if (step) await updateSteps(tx, automation.id, [{ ...step, ...triggerStep(automation) }]);
+  if (step) await updateSteps(tx, automation.id, [followed(step, automation, exits)]);
   await markGraphDirty(tx, automation.id);
+}
+
+/** The TRIGGER as its automation says, with these exits; without them it keeps its own. */
+function followed<Step extends { config: Record<string, unknown> }>(
+  step: Step,
+  automation: AutomationRow,
+  exits: PatchWorkflow['exits'],
+): Step {
+  const { name, config } = triggerStep(automation);
+  return { ...step, name, config: withExits(config, exits === undefined ? step.config.exits : exits) };
 }
 
 /** Copies an automation with its graph, disabled, under the name `<name> (Copy)`. @throws 404 */

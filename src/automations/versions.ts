@@ -6,7 +6,8 @@ import { offsetAnswer, offsetPage } from '../lib/pages.ts';
 import { isoText } from '../store/columns.ts';
 import { type Database, type Query, raw, sql } from '../store/sql.ts';
 import { Template } from '../templates/queries.ts';
-import { Automation, AutomationVersion } from './entity.ts';
+import { Automation, AutomationVersion, AutomationWatch } from './entity.ts';
+import { exitsOf, watchedName } from './graph/exits.ts';
 import type { Graph } from './graph/graph.ts';
 import { findAutomation, found, stepsOf, transitionsOf } from './queries.ts';
 import { isActive } from './rows.ts';
@@ -32,6 +33,14 @@ export async function ensureVersion(tx: Database, automationId: string): Promise
     const kept = { layout, notes: notes.length === 0 ? null : Object.fromEntries(notes) };
     const pinned = { id: currentVersionId, automationId, version, graph, hash: graphHash(graph), ...kept };
     await tx.em.insert(AutomationVersion, pinned);
+    const { projectId } = await tx.em.findOneOrFail(
+      Automation,
+      { id: automationId },
+      { fields: ['projectId'], disableIdentityMap: true },
+    );
+    const watched = new Set(exitsOf(graph.steps).flatMap((exit) => watchedName(exit) ?? []));
+    for (const eventName of watched)
+      await tx.em.insert(AutomationWatch, { versionId: pinned.id, eventName, projectId, automationId });
   }
   await tx.em.nativeUpdate(Automation, { id: automationId }, { graphDirty: false, currentVersionId });
   return currentVersionId;
@@ -172,5 +181,6 @@ export async function getVersion(
       template: step.templateId === null ? null : { id: step.templateId, name: nameOf.get(step.templateId) ?? '' },
     })),
     transitions: [...graph.transitions],
+    exits: exitsOf(graph.steps),
   };
 }

@@ -47,7 +47,9 @@ export async function usesOfEvent(db: Database, projectId: string, name: string)
           select a.id, a.name from automations a
           where a.project_id = ${projectId} and (a.event_name = ${name} or exists (
             select from automation_steps s
-            where s.automation_id = a.id and s.type = 'WAIT_FOR_EVENT' and s.config ->> 'eventName' = ${name}))
+            where s.automation_id = a.id and (s.type = 'WAIT_FOR_EVENT' and s.config ->> 'eventName' = ${name}
+              or s.type = 'TRIGGER' and s.config @> jsonb_build_object('exits', jsonb_build_array(
+                jsonb_build_object('on', jsonb_build_object('event', ${name}::text)))))))
           order by a.created_at, a.id`),
   ]);
   return { segments: asking.segments, campaigns: [], workflows: together(workflows, asking.workflows) };
@@ -78,8 +80,11 @@ export function automationsUsingSegment(
       cross join lateral (select a.trigger_type = 'SCHEDULE' and coalesce(a.trigger_config ->> 'segmentId' = ${segmentId}, false) as enrolls) schedule
     where a.project_id = ${projectId} and (${except}::uuid is null or a.limited_by is distinct from ${except}::uuid) and (enrolls or exists (
       select from automation_steps s cross join lateral jsonb_path_query(s.config, 'strict $.** ? (exists(@.field))') f (filter)
-      where s.automation_id = a.id and s.type = 'CONDITION' and s.config ->> 'mode' in ('tree', 'multi')
-        and lower(f.filter ->> 'field') = 'segment.' || lower(${segmentId})))
+      where s.automation_id = a.id and (s.type = 'CONDITION' and s.config ->> 'mode' in ('tree', 'multi') or s.type = 'TRIGGER')
+        and lower(f.filter ->> 'field') = 'segment.' || lower(${segmentId}))
+      or exists (select from automation_steps s where s.automation_id = a.id and s.type = 'TRIGGER'
+        and s.config @> jsonb_build_object('exits', jsonb_build_array(
+          jsonb_build_object('on', jsonb_build_object('leavesSegment', lower(${segmentId})))))))
     order by a.created_at, a.id`);
 }
 
@@ -97,8 +102,9 @@ async function usesInConditions(
       select 'workflow', a.id, a.name, tree, a.created_at
       from automations a join automation_steps s on a.id = s.automation_id
         cross join lateral (select s.config -> 'condition' as tree where s.config ->> 'mode' = 'tree'
-          union all select jsonb_path_query(s.config, 'lax $.branches[*] ? (!exists(@.operator)).condition') where s.config ->> 'mode' = 'multi') trees
-      where a.project_id = ${projectId} and s.type = 'CONDITION' and s.config ->> 'mode' in ('tree', 'multi')) asking
+          union all select jsonb_path_query(s.config, 'lax $.branches[*] ? (!exists(@.operator)).condition') where s.config ->> 'mode' = 'multi'
+          union all select jsonb_path_query(s.config, 'lax $.exits[*].on.condition') where s.type = 'TRIGGER') trees
+      where a.project_id = ${projectId} and (s.type = 'CONDITION' and s.config ->> 'mode' in ('tree', 'multi') or s.type = 'TRIGGER')) asking
     order by created_at, id`);
   const found = rows.filter(({ kind, condition }) => {
     const tree = kind === 'segment' ? refusing(() => parseCondition(condition)) : readable(condition);

@@ -300,8 +300,10 @@ test('an edit survives that the page is closed, and is thrown away when that is 
   expect((await own.done('GET', `/workflows/${id}`)).revision).toBe(4);
 });
 
-test('the condition of a schedule is built in the designer, beside whom it finds', async () => {
+test('the condition of a schedule is built in the designer, beside whom it finds, and so are its exits', async () => {
   const { own, inDashboard, open } = designer;
+  const left = { name: 'Trial', type: 'STATIC', trackMembership: true };
+  const segment = (await own.done('POST', '/segments', left)).id;
   await own.contact('frida.sommer@wattenmeer.test', { plan: 'pro' });
   const { id } = await own.automation({ name: 'Montags' });
   await inDashboard(async (page) => {
@@ -318,10 +320,22 @@ test('the condition of a schedule is built in the designer, beside whom it finds
     expect(await accessibilityProblems(page)).toEqual([]);
     await press(page, 'Use conditions');
     await page.getByText('1 filter.').waitFor();
+    await press(page, 'Add exit');
+    await type(page, 'Event of exit 1', 'order.paid');
+    await type(page, 'Reason of exit 1', 'bought');
+    await press(page, 'Add exit');
+    await pick(page, 'Type of exit 2', 'leavesSegment');
+    await pick(page, 'Segment of exit 2', segment);
+    await type(page, 'Reason of exit 2', 'trial is over');
+    expect(await accessibilityProblems(page)).toEqual([]);
     await press(page, 'Save settings');
     await page.getByText('Settings saved').waitFor();
   });
   expect(await own.done('GET', `/workflows/${id}`)).toMatchObject({
+    exits: [
+      { id: 'exit-1', on: { event: 'order.paid' }, reason: 'bought' },
+      { id: 'exit-2', on: { leavesSegment: segment }, reason: 'trial is over' },
+    ],
     triggerType: 'SCHEDULE',
     triggerConfig: {
       schedule: '0 9 * * 1',

@@ -8,6 +8,7 @@ import { decideSplit } from '../../src/automations/runtime/steps.ts';
 import { writeContacts, writingAs } from '../../src/contacts/write.ts';
 import { contactFacts } from '../../src/insight/explain/queries.ts';
 import { explainWorkflow } from '../../src/insight/explain/workflow.ts';
+import { newId } from '../../src/lib/ids.ts';
 import { recordingEvents } from '../../src/store/record-events.ts';
 import {
   type AutomationSpec,
@@ -753,6 +754,189 @@ describe('a change of the contact', () => {
     const changing = await begin({ steps: { change: ['UPDATE_CONTACT', { subscriptionAction: 'unsubscribe' }] } });
     await advance(deps, changing.runId, 0);
     expect(await advance(deps, waiting.runId, seq)).toMatchObject({ next: 'done', status: 'EXITED' });
+  });
+});
+
+describe('an exit', () => {
+  const bought = {
+    id: 'bought',
+    on: { event: 'order.paid', where: [{ path: 'total', operator: 'greaterThan', value: 5 }] },
+    reason: 'bought something',
+  };
+  const paid = (total: number, contactId = contact) =>
+    anEvent(database.db, project.id, contactId, 'order.paid', { total });
+
+  const queued = () => database.db.count('select from email_queue where project_id = $1', [project.id]);
+  const signals = () =>
+    database.db.rows<{ payload: object }>(
+      `select payload from outbox where kind = 'signal' and workflow_id like '%' || $1 || '%' order by id`,
+      [contact],
+    );
+
+  test('by an event ends a run at once, in a delay too, with its mail that waits; other events change nothing', async () => {
+    const template = await aTemplate(database.db, project);
+    const { automation, runId } = await begin({
+      exits: [bought],
+      steps: { mail: ['SEND_EMAIL', { templateId: template }], rest: ['DELAY', { amount: 3, unit: 'days' }] },
+    });
+    const { seq } = await advance(deps, runId, 0);
+    await anEvent(database.db, project.id, contact, 'order.sent', { total: 50 });
+    expect(await signals()).toEqual([]);
+    await paid(5);
+    const sleeping = await advance(deps, runId, seq);
+    expect(sleeping).toMatchObject({ next: 'sleep', seq });
+    expect(await database.db.count('select from automation_runs where id = $1 and due_at > now()', [runId])).toBe(1);
+    await paid(6);
+    const [, signal] = await signals();
+    expect(signal?.payload).toMatchObject({ signal: 'resume', input: { seq } });
+    expect(await advance(deps, runId, seq)).toMatchObject({
+      next: 'done',
+      status: 'EXITED',
+      reason: 'bought something',
+    });
+    const run = await see(automation);
+    expect(run).toMatchObject({ status: 'EXITED', reason: 'bought something', at: 'rest' });
+    expect(run.steps.at(-1)).toMatchObject({
+      status: 'SKIPPED',
+      output: { exit: 'bought', reason: 'bought something' },
+    });
+    const mails = await database.db.rows(
+      `select status, mail_reason_text(reason) as reason from emails where workflow_execution_id = $1`,
+      [runId],
+    );
+    expect(mails).toEqual([{ status: 'CANCELLED', reason: 'left the workflow: bought something' }]);
+    expect(await queued()).toBe(0);
+    expect(await advance(deps, runId, seq)).toMatchObject({ next: 'done', status: 'EXITED' });
+  });
+
+  test('wins over the event that the step waits for, of one statement too; and each contact leaves for itself', async () => {
+    const { automation, runId } = await begin({
+      exits: [bought],
+      steps: { wait: ['WAIT_FOR_EVENT', { eventName: 'order.paid' }], out: ['EXIT', { reason: 'waited' }] },
+    });
+    const other = await aContact(database.db, project.id, 'erik.lund@example.com');
+    const [second] = await letIn(database.db, automation, [other]);
+    for (const id of [runId, second?.id ?? '']) await advance(deps, id, 0);
+    const events = [
+      { projectId: project.id, contactId: contact, name: 'order.paid', data: { total: 6 } },
+      { projectId: project.id, contactId: other, name: 'order.paid', data: { total: 5 } },
+    ];
+    await database.db.count(recordingEvents({ events }));
+    for (const id of [runId, second?.id ?? '']) await advance(deps, id, 2);
+    const reasons = (await runsOf(database.db, automation.id)).map(({ reason }) => reason);
+    expect(reasons).toEqual(['bought something', 'waited']);
+  });
+
+  test('by a condition is asked before what cannot be taken back, of the contact as the steps before left it', async () => {
+    const plan = { field: 'data.plan', operator: 'equals', value: 'team' };
+    const { automation, runId } = await begin({
+      exits: [
+        bought,
+        { id: 'team', on: { condition: { logic: 'AND', groups: [{ filters: [plan] }] } }, reason: 'has the plan' },
+      ],
+      steps: {
+        set: ['UPDATE_CONTACT', { updates: { plan: 'team' } }],
+        ask: ['CONDITION', { field: 'data.plan', operator: 'equals', value: 'team' }],
+        mail: ['SEND_EMAIL', { templateId: await aTemplate(database.db, project) }],
+      },
+      ways: [
+        ['trigger', 'set'],
+        ['set', 'ask'],
+        ['ask.yes', 'mail'],
+      ],
+    });
+    await advance(deps, runId, 0);
+    const run = await see(automation);
+    expect(run).toMatchObject({ status: 'EXITED', reason: 'has the plan', at: 'mail' });
+    expect(run.steps.map(({ name, status }) => [name, status])).toEqual([
+      ['trigger', 'COMPLETED'],
+      ['set', 'COMPLETED'],
+      ['ask', 'COMPLETED'],
+      ['mail', 'SKIPPED'],
+    ]);
+    expect(await database.db.count('select from emails where project_id = $1', [project.id])).toBe(0);
+  });
+
+  test('by a segment that the contact leaves is known by the ID of the segment', async () => {
+    const id = newId();
+    await database.db.count(
+      `insert into segments (id, project_id, name, type, track_membership) values ($1, $2, 'Trial users', 'STATIC', true)`,
+      [id, project.id],
+    );
+    const { automation, runId } = await begin({
+      exits: [{ id: 'left', on: { leavesSegment: id }, reason: 'trial is over' }],
+      steps: { rest: ['DELAY', { amount: 3, unit: 'days' }] },
+    });
+    const { seq } = await advance(deps, runId, 0);
+    const leaves = (segmentId: string) =>
+      anEvent(database.db, project.id, contact, 'segment.trial-users.exit', { segmentId, segmentName: 'Trial users' });
+    await leaves(newId());
+    expect(await advance(deps, runId, seq)).toMatchObject({ next: 'sleep' });
+    await leaves(id);
+    await advance(deps, runId, seq);
+    expect(await see(automation)).toMatchObject({ status: 'EXITED', reason: 'trial is over' });
+  });
+
+  test('that does not end a run in a paused workflow leaves it due, so that the resume finds it', async () => {
+    const { db } = database;
+    const { automation, runId } = await begin({
+      exits: [bought],
+      steps: { until: ['WAIT_UNTIL', { field: 'data.ends' }], rest: ['DELAY', { amount: 3, unit: 'days' }] },
+    });
+    await advance(deps, runId, 0);
+    await pauseAutomation(db, project.id, automation.id);
+    await writeContacts(db, project.id, [{ id: contact, set: { ends: '2020-01-01' } }], writingAs(db, 'contact'));
+    await advance(deps, runId, 2);
+    await paid(5);
+    expect(await advance(deps, runId, 2)).toMatchObject({ next: 'wait', event: 'the end of the pause' });
+    await db.count('delete from outbox');
+    await resumeAutomation(db, project.id, automation.id, 0);
+    expect(await signals()).toHaveLength(1);
+    expect(await advance(deps, runId, null)).toMatchObject({ next: 'sleep', step: { name: 'rest' } });
+  });
+
+  test(`event of the step, timeout and exit at one instant, ${races} times: one end each, and no mail after the exit`, async () => {
+    const contacts = await Promise.all(
+      Array.from({ length: races }, (_, n) => aContact(database.db, project.id, `leaver-${n}@example.com`)),
+    );
+    const templateId = await aTemplate(database.db, project);
+    const automation = await anAutomation(database.db, project.id, {
+      exits: [bought],
+      steps: {
+        wait: ['WAIT_FOR_EVENT', { eventName: 'cart.opened', timeout: 3600 }],
+        mail: ['SEND_EMAIL', { templateId }],
+        rest: ['DELAY', { amount: 1, unit: 'days' }],
+      },
+    });
+    const runs = await letIn(database.db, automation, contacts);
+    await Promise.all(runs.map((run) => advance(deps, run.id, 0)));
+    await database.db.count(
+      `update automation_step_runs set execute_after = clock_timestamp() + interval '30 ms' where execute_after is not null`,
+    );
+    await Promise.all(
+      runs.map(async (run, n) => {
+        await new Promise((resolve) => setTimeout(resolve, 20 + (n % 10) * 3));
+        await Promise.all([
+          advance(deps, run.id, 2),
+          anEvent(database.db, project.id, run.contactId, 'cart.opened'),
+          paid(7, run.contactId),
+        ]);
+      }),
+    );
+    for (const run of runs) await advance(deps, run.id, null);
+    const ended = await database.db.rows<{ status: string; reason: string; mail: string | null; count: number }>(
+      `select r.status, r.exit_reason as reason, m.status as mail, count(*)::int from automation_runs r
+         left join emails m on m.workflow_execution_id = r.id where r.automation_id = $1 group by 1, 2, 3 order by 3`,
+      [automation.id],
+    );
+    const exited = { status: 'EXITED', reason: 'bought something' };
+    expect(ended.map(({ count: _, ...end }) => end)).toEqual(
+      [
+        { ...exited, mail: 'CANCELLED' },
+        { ...exited, mail: null },
+      ].filter(({ mail }) => ended.some((end) => end.mail === mail)),
+    );
+    expect(await queued()).toBe(0);
   });
 });
 

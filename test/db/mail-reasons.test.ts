@@ -58,7 +58,7 @@ test('a sentence that an earlier release stored becomes its code, and reads as b
     'mailbox full',
   ];
   // Earlier releases could neither cancel mail nor review campaigns.
-  const later: ReasonCode[] = ['cancelled', 'left_audience', 'left_out_at_review'];
+  const later: ReasonCode[] = ['cancelled', 'left_workflow', 'left_audience', 'left_out_at_review'];
   const known = sampled.filter(({ code }) => code !== 'provider' && !later.includes(code));
   const sentences = [...known.map((reason) => reasonText(reason).replaceAll('\0', '')), ...odd];
   await database.db.count(

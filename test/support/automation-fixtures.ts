@@ -27,6 +27,7 @@ export interface AutomationSpec {
   event?: string;
   /** Tests of the data of that event. */
   where?: object[];
+  exits?: object[];
   steps: Record<string, StepSpec>;
   /** From and to, by the names of the steps; the TRIGGER is `trigger`. In one chain, in the order of `steps`, when absent. */
   ways?: [from: string, to: string][];
@@ -46,6 +47,7 @@ export interface TestAutomation {
 export async function anAutomation(sql: Database, projectId: string, spec: AutomationSpec): Promise<TestAutomation> {
   const id = newId();
   const trigger = { eventName: spec.event ?? 'user.signup', ...(spec.where ? { where: spec.where } : {}) };
+  const config = { ...trigger, ...(spec.exits ? { exits: spec.exits } : {}) };
   await sql.count(
     `with made as (
        insert into automations (id, project_id, name, enabled, trigger_type, trigger_config, allow_reentry)
@@ -60,7 +62,7 @@ export async function anAutomation(sql: Database, projectId: string, spec: Autom
       spec.allowReentry ?? false,
     ],
   );
-  const all: [string, StepSpec][] = [['trigger', ['TRIGGER', trigger]], ...Object.entries(spec.steps)];
+  const all: [string, StepSpec][] = [['trigger', ['TRIGGER', config]], ...Object.entries(spec.steps)];
   const steps = Object.fromEntries(all.map(([name]) => [name, newId()]));
   for (const [name, [type, config = {}]] of all)
     await sql.count(

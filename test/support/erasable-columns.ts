@@ -55,6 +55,7 @@ export const erasableColumns: Readonly<Record<string, Readonly<Record<string, st
     automation_step_runs: 'step_type status event_name outcome',
     automation_steps: 'type position',
     automation_transitions: 'branch wait_outcome',
+    automation_watches: 'event_name',
     automation_versions: 'hash layout',
     automations: 'trigger_type',
     campaign_claims: 'id holder',

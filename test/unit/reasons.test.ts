@@ -16,6 +16,7 @@ test('every code has the sentence that the interface has always answered', () =>
     left_audience: 'No longer in the audience that was reviewed',
     left_out_at_review: 'Left out at the review: no {number} $& {words}',
     cancelled: 'Cancelled before it was sent',
+    left_workflow: 'left the workflow: no {number} $& {words}',
     not_rendered: 'The message could not be rendered: no {number} $& {words}',
     refused: 'Refused by the provider (8): no {number} $& {words}',
     submission_unknown: 'submission unknown',

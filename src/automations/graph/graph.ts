@@ -3,11 +3,12 @@ import { eventData } from '../../contacts/events/queries.ts';
 import { listFields } from '../../contacts/fields-service.ts';
 import { AppError } from '../../lib/errors.ts';
 import type { FieldProblem } from '../../lib/validation/problems.ts';
-import { checkStepDefinition } from '../../segments/definition.ts';
+import { checkStepDefinition, Segment } from '../../segments/definition.ts';
 import { type Database, raw, sql } from '../../store/sql.ts';
 import { triggerIssues } from '../enrollment/triggers.ts';
 import type { AutomationRow } from '../rows.ts';
 import { enablingIssues } from './drafts.ts';
+import { exitsOf } from './exits.ts';
 import { templatesAmong } from './queries.ts';
 import type { Issue, StepBody, TransitionBody } from './schema.ts';
 import { readStepConfig, treesOf } from './step-configs.ts';
@@ -40,12 +41,13 @@ function compare(one: string, other: string): number {
 
 /** Keys at the top of the data of the newest 100 events with data, of one name or of all. */
 async function newestEventKeys(db: Database, projectId: string, name: string | null): Promise<string[]> {
-  const named = name === null ? raw('') : sql`and e.name = ${name}`;
+  // Every name comes after the empty one.
+  const named = raw(name === null ? '>=' : '=');
   const order = raw(name === null ? 'e.id desc' : 'e.created_at desc, e.id desc');
   const rows = await db.rows<{ key: string }>(sql`
     select distinct jsonb_object_keys(newest.data) as key from (
       select data.data from events e cross join lateral (select ${raw(eventData('e'))} as data) data
-      where jsonb_typeof(data.data) = 'object' and e.project_id = ${projectId} ${named} order by ${order} limit 100) newest`);
+      where jsonb_typeof(data.data) = 'object' and e.project_id = ${projectId} and e.name ${named} ${name ?? ''} order by ${order} limit 100) newest`);
   return rows.map(({ key }) => key);
 }
 
@@ -94,7 +96,8 @@ async function unknownReferences(
   const found = new Map<string, { field: string; message: string }[]>();
   const graph = { automationId: id, stepIds: new Set(steps.map((step) => step.id)) };
   for (const step of steps) {
-    const readable = step.type === 'CONDITION' && readStepConfig('CONDITION', step.config).problems === null;
+    const asks = step.type === 'CONDITION' || step.type === 'TRIGGER';
+    const readable = asks && readStepConfig(step.type, step.config).problems === null;
     for (const { field, tree } of readable ? treesOf(step.config) : []) {
       try {
         await checkStepDefinition(db, projectId, tree, graph);
@@ -104,5 +107,18 @@ async function unknownReferences(
       }
     }
   }
+  const left = exitsOf(steps).map(({ on }) => on.leavesSegment ?? null);
+  const tracked = await db.em.find(Segment, {
+    projectId,
+    id: left.flatMap((segmentId) => segmentId ?? []),
+    trackMembership: true,
+  });
+  const trigger = steps.find(({ type }) => type === 'TRIGGER');
+  for (const [place, segmentId] of left.entries())
+    if (trigger && segmentId !== null && !tracked.some((segment) => segment.id === segmentId)) {
+      const message = 'must be a segment of this project that tracks its membership';
+      const problem = { field: `config.exits.${place}.on.leavesSegment`, message };
+      found.set(trigger.id, [...(found.get(trigger.id) ?? []), problem]);
+    }
   return found;
 }

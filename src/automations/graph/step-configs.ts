@@ -1,7 +1,5 @@
 import * as v from 'valibot';
-import { ConditionShape, EventWhere } from '../../contacts/conditions.ts';
-import { parseCondition } from '../../lib/conditions/condition.ts';
-import { ConditionFault } from '../../lib/conditions/dates.ts';
+import { EventWhere } from '../../contacts/conditions.ts';
 import { splitData } from '../../lib/contact-data.ts';
 import { AppError } from '../../lib/errors.ts';
 import { EmailField } from '../../lib/validation/email-address.ts';
@@ -17,6 +15,7 @@ import {
   Uuid,
 } from '../../lib/validation/fields.ts';
 import { type FieldProblem, fieldProblems } from '../../lib/validation/problems.ts';
+import { Exits, StepTree } from './exits.ts';
 import { UntilDate, UntilTime, type WaitUntil } from './wait-until.ts';
 import { WebhookConfig } from './webhook-config.ts';
 
@@ -67,6 +66,7 @@ const TriggerConfig = v.object({
     'Tests of the data of the event, 1 to 5; an event that fails one starts nothing.',
     v.nullish(EventWhere),
   ),
+  exits: field('What ends executions early, up to 20; set by `exits` of the workflow.', v.nullish(Exits)),
 });
 
 const SendEmailConfig = v.object({
@@ -145,23 +145,6 @@ export const BinaryCondition = v.object({
   operator: field('How the field is compared with `value`.', operator),
   value: field('Value to compare the field with; ignored for `exists` and `notExists`.', v.optional(v.unknown())),
 });
-
-/** A condition tree, which may ask for `trigger.<key>`; a fault names its place in the tree. */
-const StepTree = describedBy(
-  v.pipe(
-    JsonObject,
-    v.rawCheck(({ dataset, addIssue }) => {
-      if (!dataset.typed) return;
-      try {
-        parseCondition(dataset.value, true);
-      } catch (error) {
-        if (!(error instanceof ConditionFault)) throw error;
-        addIssue({ message: error.message });
-      }
-    }),
-  ),
-  ConditionShape,
-);
 
 /** The config of a CONDITION with a condition tree. */
 export const TreeCondition = v.object({
@@ -313,6 +296,9 @@ const UpdateContactConfig = v.pipe(
   }),
 );
 
+/** The reason of an EXIT step that names none. */
+export const unnamedExit = 'exit_step';
+
 const ExitConfig = v.object({
   reason: field(
     'Reason that executions end with, up to 200 characters; null or absent for none.',
@@ -369,9 +355,14 @@ function schemaOf(type: StepType, config: unknown): v.GenericSchema {
     : MultiCondition;
 }
 
-/** The condition trees of a CONDITION step's config, each with its place; none for other configs. */
+/** The condition trees of the config of a CONDITION, or of a TRIGGER with exits, each with its place; none for other configs. */
 export function treesOf(config: unknown): { field: string; tree: unknown }[] {
-  const { mode, condition, branches } = (config ?? {}) as { mode?: unknown; condition?: unknown; branches?: unknown };
+  const { mode, condition, branches, exits } = (config ?? {}) as Record<string, unknown>;
+  if (Array.isArray(exits))
+    return exits.flatMap((exit: { on?: { condition?: unknown } } | null, place) => {
+      const tree = exit?.on?.condition;
+      return tree ? [{ field: `exits.${place}.on.condition`, tree }] : [];
+    });
   if (mode === 'tree') return [{ field: 'condition', tree: condition }];
   if (mode !== 'multi' || !Array.isArray(branches)) return [];
   return branches.flatMap((one: unknown, place) =>

@@ -147,7 +147,8 @@ export async function cancelRuns(
   const isOne = 'runId' in which;
   const runs = await tx.rows<{ id: string }>(sql`
     select r.id from automation_runs r
-    where ${isOne ? sql`r.id = ${which.runId}` : sql`r.automation_id = ${which.automationId}`} and r.${isActive} order by r.id for update`);
+    where r.${raw(isOne ? 'id' : 'automation_id')} = ${isOne ? which.runId : which.automationId} and r.${isActive}
+    order by r.id for update`);
   if (runs.length === 0) return 0;
   const ids = runs.map(({ id }) => id);
   const row = await tx.row<{ cancelled: number }>(sql`

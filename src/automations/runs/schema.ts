@@ -349,7 +349,7 @@ export const WorkflowPeople = v.object({
           v.array(
             v.object({
               branch: field(
-                'Branch of a condition, `EVENT` or `TIMEOUT` of a wait, `success` or `failure` of a webhook, `next` of other steps.',
+                'Branch of a condition, `EVENT` or `TIMEOUT` of a wait, `success` or `failure` of a webhook, `next` of other steps; `exit:<id>` where an exit of the workflow was met at the step.',
                 v.string(),
               ),
               count: field('Number of times the path was taken.', Integer),

@@ -1,9 +1,23 @@
+import { segmentEvent, segmentSlug } from '@fernpost/workflow-graph';
 import type { BillingSettings } from '../../billing/service.ts';
+import { activeStatuses } from '../../lib/enums.ts';
+import { Segment } from '../../segments/definition.ts';
 import type { Database } from '../../store/sql.ts';
+import { AutomationRun } from '../entity.ts';
+import { type Exits, exitsOf } from '../graph/exits.ts';
+import { pinnedVersion } from '../versions.ts';
 import type { Directive } from './directive.ts';
-import { QuotaNeeded, type QuotaRequest, reserveMailQuota } from './quota.ts';
-import { awaitedEvent, type LockedRun, lockContactOf, lockOpenStepRun, lockRun, type StepRun } from './run-queries.ts';
-import { walk } from './walk.ts';
+import { QuotaNeeded, type QuotaRequest, reserveMailQuota, waitsStill } from './quota.ts';
+import {
+  awaitedEvent,
+  type LockedRun,
+  lockContactOf,
+  lockOpenStepRun,
+  lockRun,
+  lockUsageOf,
+  type StepRun,
+} from './run-queries.ts';
+import { ExitMet, walk } from './walk.ts';
 
 /** The dependencies of advancing runs. */
 export interface AdvanceDeps {
@@ -29,14 +43,18 @@ const mostAttempts = 60;
  */
 export async function advance(deps: AdvanceDeps, runId: string, seq: number | null): Promise<Directive> {
   let requests: QuotaRequest[] = [];
+  let holdsUsage = false;
   for (let attempt = 0; attempt < mostAttempts; attempt += 1) {
     try {
-      const { directive, mailFor } = await deps.db.transaction((tx) => move(deps, tx, runId, seq, requests));
+      const { directive, mailFor } = await deps.db.transaction((tx) =>
+        move(deps, tx, runId, seq, { requests, holdsUsage }),
+      );
       if (mailFor !== null) deps.wake(mailFor);
       return directive;
     } catch (error) {
       if (error instanceof QuotaNeeded) requests = [...requests, error.request];
       else if (error instanceof QuotaLeft) requests = [];
+      else if (error instanceof ExitMet) holdsUsage = true;
       else throw error;
     }
   }
@@ -51,8 +69,9 @@ async function move(
   tx: Database,
   runId: string,
   seq: number | null,
-  requests: readonly QuotaRequest[],
+  { requests, holdsUsage }: { requests: readonly QuotaRequest[]; holdsUsage: boolean },
 ): Promise<Advanced> {
+  if (holdsUsage) await lockUsageOf(tx, runId);
   const quota = await reserveMailQuota(tx, deps.billing, requests);
   const contact = await lockContactOf(tx, runId);
   const run = await lockRun(tx, runId);
@@ -62,10 +81,45 @@ async function move(
   }
   const open = run.seq === 0 ? null : await lockOpenStepRun(tx, run.id, run.seq);
   const mayAct = seq === null || seq === run.seq;
-  if (open !== null && mayAct && !run.project.disabled) await testAwaited(tx, run, open);
-  const { directive, hasMail } = await walk({ tx, run, contact, quota }, open, mayAct);
+  const isTested = mayAct && activeStatuses.has(run.status) && !run.project.disabled;
+  const exit = isTested ? await testExits(tx, run, open) : null;
+  if (open !== null && isTested && exit === null) await testAwaited(tx, run, open);
+  const { directive, hasMail } = await walk({ tx, run, contact, quota, holdsUsage }, open, mayAct, exit);
   if (!quota.isUsedUp()) throw new QuotaLeft();
   return { directive, mailFor: hasMail ? run.projectId : null };
+}
+
+// The first event that ends the run, of those that came since its exits were tested. A webhook that is being called is not cut off.
+async function testExits(tx: Database, run: LockedRun, open: StepRun | null): Promise<Exits[number] | null> {
+  const { id, projectId, versionId, exitEventId } = run;
+  if (exitEventId === null || (open?.stepType === 'WEBHOOK' && waitsStill(open, run.now))) return null;
+  const version = await pinnedVersion(tx, versionId);
+  let first: { exit: Exits[number]; eventId: string } | null = null;
+  for (const exit of exitsOf(version?.graph.steps ?? [])) {
+    const awaited = await eventOf(tx, projectId, exit);
+    const eventId =
+      awaited && (await awaitedEvent(tx, run, { ...awaited, since: { eventId: exitEventId }, wait: null }));
+    if (eventId !== null && (first === null || eventId < first.eventId)) first = { exit, eventId };
+  }
+  if (first !== null) return first.exit;
+  // The event made the run due. One that waits on is due as its step says; any other still is.
+  const waits = open !== null && waitsStill(open, run.now);
+  Object.assign(run, { exitEventId: null, ...(waits && { dueAt: open.scheduledFor ?? open.executeAfter }) });
+  const dueAt = run.dueAt === null ? null : new Date(run.dueAt);
+  await tx.em.nativeUpdate(AutomationRun, { id }, { exitEventId: null, dueAt });
+  return null;
+}
+
+async function eventOf(
+  tx: Database,
+  projectId: string,
+  { on }: Exits[number],
+): Promise<{ eventName: string; where: unknown } | null> {
+  if (on.event) return { eventName: on.event, where: on.where };
+  const segment = on.leavesSegment ? await tx.em.findOne(Segment, { projectId, id: on.leavesSegment }) : null;
+  if (segment === null) return null;
+  const where = [{ path: 'segmentId', operator: 'equals', value: segment.id }];
+  return { eventName: segmentEvent(segmentSlug(segment), 'exit'), where };
 }
 
 // Events that have to pass tests do not end a wait by themselves, and those since the entry may have come before it began.

@@ -148,9 +148,9 @@ export async function decideCondition(
 
 /**
  * Whether condition trees hold for a contact as a step sees it, by the SQL that finds audiences. Test runs, whose steps change
- * nothing, ask the same.
+ * nothing, ask the same. @throws StepFailure for a tree that cannot be asked
  */
-async function treesHold(
+export async function treesHold(
   db: Database,
   trees: readonly unknown[],
   { id, email, subscribed, data, createdAt, updatedAt }: StepContact,

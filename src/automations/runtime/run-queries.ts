@@ -3,6 +3,8 @@ import { eventQuery } from '../../contacts/conditions.ts';
 import { eventData } from '../../contacts/events/queries.ts';
 import type { JsonObjectValue } from '../../lib/contact-data.ts';
 import type { RunStatus, StepRunStatus } from '../../lib/enums.ts';
+import { cancellingMail } from '../../mail/emails/queries.ts';
+import { storedReason } from '../../mail/ledger/reasons.ts';
 import { isoText } from '../../store/columns.ts';
 import { recordingEvents } from '../../store/record-events.ts';
 import { type Database, raw, sql } from '../../store/sql.ts';
@@ -20,6 +22,8 @@ export interface LockedRun extends Omit<RunChange, 'completedAt'> {
   limitedBy: string[] | null;
   /** After a retry that sends nothing again: the output of each SEND_EMAIL whose mail was handed over before it, or may have been, by step. */
   sentBefore: Record<string, JsonObjectValue> | null;
+  /** The first event that may end the run and was not tested. */
+  exitEventId: string | null;
   startedAt: string;
   /** Whether its automation is paused. */
   paused: boolean;
@@ -92,7 +96,7 @@ export function lockRun(tx: Database, runId: string): Promise<LockedRun | null> 
     select r.id, r.project_id as "projectId", r.automation_id as "automationId", a.name as "automationName",
       r.version_id as "versionId", r.next_version_id as "nextVersionId", r.contact_id as "contactId", r.status,
       r.current_step_id as "currentStepId", r.exit_reason as "exitReason", r.context, r.seq,
-      r.source_event_id as "sourceEventId", r.limited_by as "limitedBy", ${iso('r.started_at')} as "startedAt",
+      r.source_event_id as "sourceEventId", r.limited_by as "limitedBy", r.exit_event_id as "exitEventId", ${iso('r.started_at')} as "startedAt",
       ${iso('r.due_at')} as "dueAt", a.paused_at is not null as paused, coalesce(a.spread_until > clock_timestamp(), false) as spreads,
       case when r.sent_before is not null then (
         select jsonb_object_agg(x.step_id, x.output) from automation_step_runs x left join emails m on m.id = (x.output ->> 'emailId')::uuid
@@ -157,14 +161,22 @@ export async function awaitedEvent(
   return row?.id ?? null;
 }
 
-/** Writes a run, its end as an event and in the counts too, and the step executions that were made or changed, in one statement. */
-export async function saveRun(tx: Database, run: RunChange, stepRuns: readonly StepRun[]): Promise<void> {
+/**
+ * Writes a run, its end as an event and in the counts too, and the step executions that were made or changed, in one statement. `exit` is the
+ * reason for which it left early: its mail that still waits is cancelled.
+ */
+export async function saveRun(
+  tx: Database,
+  run: RunChange,
+  stepRuns: readonly StepRun[],
+  exit: string | null = null,
+): Promise<void> {
   const written = sql`
     run as (
       update automation_runs set version_id = ${run.versionId}, next_version_id = ${run.nextVersionId},
         status = ${run.status}, current_step_id = ${run.currentStepId}, exit_reason = ${run.exitReason},
         context = ${run.context}, seq = ${run.seq}, due_at = ${run.dueAt}, completed_at = ${run.completedAt},
-        updated_at = now()
+        exit_event_id = null, updated_at = now()
       where id = ${run.id} returning *),
     steps as (
     insert into automation_step_runs as x (id, run_id, project_id, contact_id, step_id, seq, step_type, step_name, status,
@@ -177,14 +189,31 @@ export async function saveRun(tx: Database, run: RunChange, stepRuns: readonly S
       "resumeEventId" uuid, input jsonb, output jsonb, error text, "startedAt" timestamptz, "completedAt" timestamptz)
     on conflict (id) do update set status = excluded.status, scheduled_for = excluded.scheduled_for,
       outcome = excluded.outcome, output = excluded.output, error = excluded.error, completed_at = excluded.completed_at, updated_at = now())`;
+  const reason = storedReason({ code: 'left_workflow', words: exit ?? '' });
+  const cancelling = exit === null ? raw('') : cancellingMail(mailOf(run.id, stepRuns), reason);
   await tx.count(
     run.completedAt === null
       ? sql`with ${written} select`
       : recordingEvents({
-          given: sql`${written}, counted as (${countingRuns('run', 'ended')})`,
+          given: sql`${written}, ${cancelling} ${raw(exit === null ? '' : ',')} counted as (${countingRuns('run', 'ended')})`,
           events: [runEvents('run')],
         }),
   );
+}
+
+// Mail of steps that this transaction has entered is there before its steps are.
+const mailOf = (runId: string, entered: readonly StepRun[]) => sql`
+  email_id in (select m.id from emails m where m.workflow_step_execution_id in (
+    select id from automation_step_runs where run_id = ${runId} union all select unnest(${entered.map(({ id }) => id)}::uuid[])))`;
+
+/** Locks the usage of a run's project where mail of the run waits, before anything else: to cancel mail gives back its quota. */
+export async function lockUsageOf(tx: Database, runId: string): Promise<void> {
+  await tx.rows(sql`
+    select from usage_counters u
+    where u.project_id = (select project_id from automation_runs where id = ${runId})
+      and exists (select from automation_step_runs x join emails m on m.workflow_step_execution_id = x.id
+        join email_queue q on q.email_id = m.id where x.run_id = ${runId})
+    order by u.month, u.category for no key update`);
 }
 
 /** The event that started a run or ended a wait, its values unwrapped; null when it has been deleted since. */

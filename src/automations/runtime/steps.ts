@@ -7,7 +7,14 @@ import { AppError } from '../../lib/errors.ts';
 import { isoInstant } from '../../store/columns.ts';
 import { type Database, withSavepoint } from '../../store/sql.ts';
 import type { GraphStep } from '../graph/graph.ts';
-import { delayMs, hundredths, readStepConfig, type StepConfigs, type StepType } from '../graph/step-configs.ts';
+import {
+  delayMs,
+  hundredths,
+  readStepConfig,
+  type StepConfigs,
+  type StepType,
+  unnamedExit,
+} from '../graph/step-configs.ts';
 import { dateInstant, nextTime, type WaitUntil, zoneFor } from '../graph/wait-until.ts';
 import { type ConditionConfig, decideCondition, fieldValue, type StepContact, type StepFacts } from './condition.ts';
 import { StepFailure } from './directive.ts';
@@ -21,6 +28,8 @@ export interface StepScene {
   run: LockedRun;
   contact: StepContact;
   quota: Pick<MailQuota, 'take'>;
+  /** Whether usage was locked before anything else, so that an exit may give back that of mail. */
+  holdsUsage: boolean;
 }
 
 /** How entering a step went. */
@@ -86,7 +95,7 @@ export async function enterStep(scene: StepScene, step: GraphStep, stepRunId: st
     case 'UPDATE_CONTACT':
       return updateContact(scene, step);
     case 'EXIT': {
-      const reason = configOf('EXIT', step).reason || 'exit_step';
+      const reason = configOf('EXIT', step).reason || unnamedExit;
       return { done: true, output: { exited: true, reason }, exit: reason };
     }
   }
@@ -158,8 +167,11 @@ export function inputOf(step: GraphStep): JsonObjectValue {
   return step.type === 'WEBHOOK' ? config : (step.config as JsonObjectValue);
 }
 
-// A run that no event started has what it was started with as its context.
-async function triggerData(tx: Database, { sourceEventId, context }: LockedRun): Promise<JsonObjectValue | null> {
+/** The data of the event that started a run; one that no event started has what it was started with as its context. */
+export async function triggerData(
+  tx: Database,
+  { sourceEventId, context }: LockedRun,
+): Promise<JsonObjectValue | null> {
   return sourceEventId === null ? context : ((await resumingEvent(tx, sourceEventId))?.data ?? null);
 }
 

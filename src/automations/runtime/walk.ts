@@ -5,15 +5,16 @@ import { activeStatuses, type RunStatus } from '../../lib/enums.ts';
 import { newId } from '../../lib/ids.ts';
 import { cutText } from '../../lib/text.ts';
 import type { Database } from '../../store/sql.ts';
+import { asksConditions, type Exits, exitsOf } from '../graph/exits.ts';
 import type { Graph, GraphStep } from '../graph/graph.ts';
 import { readStepConfig } from '../graph/step-configs.ts';
 import { pinnedVersion } from '../versions.ts';
-import { mergeContext, unitsOfDelay } from './condition.ts';
+import { mergeContext, treesHold, unitsOfDelay } from './condition.ts';
 import { type Directive, StepFailure } from './directive.ts';
 import { hasQueuedMail } from './mail-step.ts';
 import { standing, waitsStill } from './quota.ts';
 import { type LockedRun, type RunChange, resumingEvent, type StepRun, saveRun } from './run-queries.ts';
-import { decideUntil, enterStep, inputOf, type StepScene } from './steps.ts';
+import { decideUntil, enterStep, inputOf, type StepScene, triggerData } from './steps.ts';
 
 /** Most steps of one transaction (docs/contract/campaigns-and-workflows.md#4-6). */
 const stepsPerTransaction = 25;
@@ -27,12 +28,19 @@ export interface Walked {
 
 /**
  * Moves a locked run on: finishes the step it is in, if that is over, and enters the ones that follow until one of them has
- * to wait. Writes everything by one statement at the end. With `mayAct` false it only returns what the run waits for.
+ * to wait. Writes everything by one statement at the end. With `mayAct` false it only returns what the run waits for. An `exit` that was
+ * met ends the run in the step that it is in.
  */
-export async function walk(scene: StepScene, open: StepRun | null, mayAct: boolean): Promise<Walked> {
+export async function walk(
+  scene: StepScene,
+  open: StepRun | null,
+  mayAct: boolean,
+  exit: Exit | null,
+): Promise<Walked> {
   const { run } = scene;
   const walking = new Walk(scene);
   if (!activeStatuses.has(run.status)) return walking.ended();
+  if (exit !== null) return walking.leaveBy(exit, open);
   if (mayAct && open?.stepType === 'WAIT_UNTIL') {
     const waiting = await walking.waitUntil(open);
     if (waiting !== null) return waiting;
@@ -52,6 +60,11 @@ export async function walk(scene: StepScene, open: StepRun | null, mayAct: boole
     return walking.fail(error.message);
   }
 }
+
+type Exit = Exits[number];
+
+/** An exit was met, whose mail can be cancelled only by a transaction that has locked usage before anything else. */
+export class ExitMet extends Error {}
 
 /** The changes that a walk has made so far. */
 class Walk {
@@ -107,7 +120,9 @@ class Walk {
     for (let entered = 0; step !== null; entered += 1) {
       change.currentStepId = step.id;
       if (entered === stepsPerTransaction) return this.pause('RUNNING', run.now, null);
+      const exit = asksConditions.has(step.type) ? await this.exitBefore() : null;
       const stepRun = this.begin(step);
+      if (exit !== null) return this.leaveBy(exit, stepRun);
       const outcome = await enterStep({ ...this.scene, run: { ...run, context: change.context } }, step, stepRun.id);
       if (!outcome.done) {
         Object.assign(stepRun, outcome.waits);
@@ -180,10 +195,24 @@ class Walk {
     Object.assign(stepRun, how, { completedAt: this.run.now });
   }
 
-  async finish(status: RunStatus, exitReason: string | null, currentStepId: string | null): Promise<Walked> {
+  async finish(
+    status: RunStatus,
+    exitReason: string | null,
+    currentStepId: string | null,
+    exit: string | null = null,
+  ): Promise<Walked> {
     Object.assign(this.change, { status, exitReason, currentStepId, completedAt: this.run.now });
-    await saveRun(this.tx, this.change, this.written);
+    await saveRun(this.tx, this.change, this.written, exit);
     return this.ended();
+  }
+
+  /** Ends the run by an exit. The step that it is in is skipped, or done where a webhook has been called. */
+  async leaveBy({ id, reason }: Exit, stepRun: StepRun | null): Promise<Walked> {
+    if (!this.scene.holdsUsage) throw new ExitMet();
+    const isCalled = stepRun?.stepType === 'WEBHOOK' && stepRun.output !== null;
+    const output = { exit: id, reason, branch: `exit:${id}` };
+    if (stepRun !== null) this.close(stepRun, isCalled ? { status: 'COMPLETED' } : { status: 'SKIPPED', output });
+    return this.finish('EXITED', reason, stepRun?.stepId ?? this.change.currentStepId, reason);
   }
 
   fail(error: string): Promise<Walked> {
@@ -224,6 +253,22 @@ class Walk {
     };
     this.written.push(stepRun);
     return stepRun;
+  }
+
+  // The first whose condition holds for the contact as the steps before have left it.
+  private async exitBefore(): Promise<Exit | null> {
+    const { steps } = await this.graphOf(this.change.versionId);
+    const asking = exitsOf(steps).filter(({ on }) => on.condition);
+    if (asking.length === 0) return null;
+    const { tx, run, scene } = this;
+    const scope = { projectId: run.projectId, now: new Date(run.now), trigger: () => triggerData(tx, run) };
+    const held = await treesHold(
+      tx,
+      asking.map(({ on }) => on.condition),
+      scene.contact,
+      scope,
+    );
+    return asking.find((_, place) => held[place]) ?? null;
   }
 
   private async received({ resumeEventId, eventName }: StepRun): Promise<JsonObjectValue> {

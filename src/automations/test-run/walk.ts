@@ -1,7 +1,8 @@
 import { nextStep, type StepResult, triggerOf } from '@fernpost/workflow-graph';
 import type { JsonObjectValue } from '../../lib/contact-data.ts';
+import { asksConditions, exitsOf } from '../graph/exits.ts';
 import type { Graph, GraphStep } from '../graph/graph.ts';
-import { delayMs } from '../graph/step-configs.ts';
+import { delayMs, unnamedExit } from '../graph/step-configs.ts';
 import { nextTime } from '../graph/wait-until.ts';
 import {
   type ConditionConfig,
@@ -59,6 +60,11 @@ export async function tryGraph(
     const { id: stepId, name, type } = step;
     const entered = { stepId, name, type, at: new Date(at).toISOString() };
     try {
+      const left = asksConditions.has(type) ? await exitBefore(graph, facts, at, rehearsal) : null;
+      if (left !== null) {
+        steps.push({ ...entered, outcome: 'SKIPPED', output: { exit: left.id, reason: left.reason }, error: null });
+        return ended('EXITED', left.reason);
+      }
       const tried = await tryStep(step, facts, at, { data, waits, waitData }, rehearsal);
       const { output, outcome = 'COMPLETED', exit } = tried;
       steps.push({ ...entered, outcome, output, error: null });
@@ -80,6 +86,16 @@ export async function tryGraph(
     }
   }
   return ended('COMPLETED', null);
+}
+
+async function exitBefore(graph: Graph, facts: StepFacts, at: number, rehearsal: Rehearsal) {
+  for (const exit of exitsOf(graph.steps)) {
+    const { condition } = exit.on;
+    if (!condition) continue;
+    const output = await rehearsal.condition({ mode: 'tree', condition }, facts, at);
+    if ('result' in output && output.result) return exit;
+  }
+  return null;
 }
 
 async function tryStep(
@@ -117,7 +133,7 @@ async function tryStep(
     case 'UPDATE_CONTACT':
       return tryUpdate(step, facts, at);
     case 'EXIT': {
-      const reason = configOf('EXIT', step).reason || 'exit_step';
+      const reason = configOf('EXIT', step).reason || unnamedExit;
       return { output: { reason }, endsAt: at, exit: reason };
     }
   }

@@ -1,3 +1,4 @@
+import { unnamedExit } from '../../automations/graph/step-configs.ts';
 import { eventPasses } from '../../automations/runtime/condition.ts';
 import { alreadySent } from '../../automations/runtime/run-queries.ts';
 import { activeStatuses } from '../../lib/enums.ts';
@@ -241,7 +242,9 @@ async function inside(
   }
   const gone = decisions.findLast(({ check }) => check === 'mail.not_kept');
   if (gone !== undefined) return finding('cannot_tell', decisions, gone.sentence);
-  const sentence = 'The contact went through the workflow by a path without an email.';
+  const reason = run.status === 'EXITED' && run.exitReason !== unnamedExit ? run.exitReason : null;
+  const left = reason === null ? '' : ` It left the workflow: ${reason}.`;
+  const sentence = `The contact went through the workflow by a path without an email.${left}`.replace(/\.\.$/, '.');
   decisions.push(recorded('workflow.ended', 'info', sentence, { at: run.completedAt, actual: run.exitReason, source }));
   return finding('did_not', decisions, sentence);
 }

@@ -74,6 +74,7 @@ export const alongTables = [
   'automation_arrivals',
   'automation_migrations',
   'automation_step_runs',
+  'automation_watches',
   'campaign_sends',
   'contact_field_values',
   'email_resends',

@@ -144,22 +144,30 @@ export function eventsOfEmail(db: Database, { id, contact, createdAt }: WholeEma
 }
 
 // Mail that nobody has claimed. A claim and this wait for each other's row lock, so that one of the two finds it.
-const unclaimed = (projectId: string, id: string): Query => sql`
-  email_id = ${id} and project_id = ${projectId} and claim_id is null
-  and exists (select from emails e where e.id = email_id and e.status in ('PENDING', 'SENDING') and e.sent_at is null)`;
+const unclaimed = raw(`claim_id is null
+  and exists (select from emails e where e.id = email_id and e.status in ('PENDING', 'SENDING') and e.sent_at is null)`);
+const itself = (projectId: string, id: string): Query => sql`email_id = ${id} and project_id = ${projectId}`;
+
+/**
+ * Common table expressions that take mail out of the queue, where nobody has claimed it, and give back its quota: `cancelled` has the rows. `which`
+ * is a condition on `email_queue`, `reason` is JSON. Locks usage, which comes before contacts.
+ */
+export function cancellingMail(which: Query, reason: string): Query {
+  return sql`
+    dequeued as (delete from email_queue where ${which} and ${unclaimed} returning email_id),
+    cancelled as (
+      update emails e set status = 'CANCELLED', reason = ${reason}, updated_at = now(),
+        attachments = ${raw(withoutBytes('e.attachments'))}
+      where e.id = any(array(select email_id from dequeued)) and e.status in ('PENDING', 'SENDING')
+      returning ${raw(endedColumns)}),
+    ${raw(usageMoved('cancelled', 'false', 'true'))},
+    uncounted as (${countingUnsent('cancelled', 'CANCELLED')})`;
+}
 
 /** Takes a mail out of the queue and gives back its quota. False when it is not there any more. */
 export async function cancelQueued(db: Database, projectId: string, id: string): Promise<boolean> {
   const row = await db.row<{ count: number }>(sql`
-    with gone as (delete from email_queue where ${unclaimed(projectId, id)} returning email_id),
-    cancelled as (
-      update emails e set status = 'CANCELLED', reason = '{"code": "cancelled"}', updated_at = now(),
-        attachments = ${raw(withoutBytes('e.attachments'))}
-      where e.id = any(array(select email_id from gone)) and e.status in ('PENDING', 'SENDING')
-      returning ${raw(endedColumns)}),
-    ${raw(usageMoved('cancelled', 'false', 'true'))},
-    counted as (${countingUnsent('cancelled', 'CANCELLED')})
-    select count(*)::int as count from cancelled`);
+    with ${cancellingMail(itself(projectId, id), '{"code": "cancelled"}')} select count(*)::int as count from cancelled`);
   return row?.count === 1;
 }
 
@@ -172,7 +180,7 @@ export async function moveQueued(db: Database, projectId: string, id: string, at
   const moved = await db.count(sql`
     with moved as (
       update email_queue set due_at = coalesce(${when}::timestamptz, now()), created_at = coalesce(${when}::timestamptz, now())
-      where ${unclaimed(projectId, id)} returning email_id)
+      where ${itself(projectId, id)} and ${unclaimed} returning email_id)
     update emails set scheduled_for = ${when}::timestamptz, held_until = null, updated_at = now()
     where id = any(array(select email_id from moved))`);
   return moved === 1;

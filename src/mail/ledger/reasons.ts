@@ -17,6 +17,8 @@ export const reasonSentences = {
   left_out_at_review: 'Left out at the review: {words}',
   /** Queued mail that its sender took back. */
   cancelled: 'Cancelled before it was sent',
+  /** Queued mail of an execution that an exit of its workflow has ended. */
+  left_workflow: 'left the workflow: {words}',
   not_rendered: 'The message could not be rendered: {words}',
   /** The provider's last word on a message that it has not taken. */
   refused: 'Refused by the provider ({number}): {words}',

@@ -333,6 +333,38 @@ describe('changing a workflow', () => {
     expect((await own.done('GET', `/workflows/${plain.id}`)).steps[0].config).toEqual({ eventName: 'order.paid' });
   });
 
+  test('exits are part of the graph: saved, pinned and compared with it, checked with it, and a use of what they name', async () => {
+    const { id } = await own.automation();
+    const bare = await own.done('GET', `/workflows/${id}`);
+    expect(bare.exits).toEqual([]);
+    const exit = { id: 'bought', on: { event: 'order.paid' }, reason: 'bought' };
+    const change = (exits: unknown) => own.call('PATCH', `/workflows/${id}`, { exits });
+    const refused = [
+      [{ ...exit, on: { event: 'a', leavesSegment: randomUUID() } }, 'exits.0.on'],
+      [{ ...exit, on: {} }, 'exits.0.on'],
+      [{ ...exit, on: { event: 'a', where: [{ path: 'x', operator: 'like' }] } }, 'exits.0.on.where.0.operator'],
+      [{ ...exit, reason: '' }, 'exits.0.reason'],
+    ] as const;
+    for (const [wrong, field] of refused) expect((await change([wrong])).body.error.errors).toMatchObject([{ field }]);
+    expect((await change([exit, exit])).status).toBe(422);
+    await own.done('PATCH', `/workflows/${id}`, { exits: [exit] });
+    const { steps, transitions, exits, issues } = await own.done('GET', `/workflows/${id}`);
+    expect([exits, issues]).toEqual([[exit], []]);
+    const graph = { steps, transitions, dryRun: false };
+    const kept = await own.done('PUT', `/workflows/${id}/graph`, graph);
+    expect([kept.workflow.exits, kept.changes.steps]).toEqual([[exit], []]);
+    await own.done('PATCH', `/workflows/${id}`, { triggerConfig: { eventName: 'user.renamed' } });
+    expect((await own.done('GET', `/workflows/${id}`)).exits).toEqual([exit]);
+    const lost = { ...exit, on: { leavesSegment: randomUUID() } };
+    const put = await own.done('PUT', `/workflows/${id}/graph`, { ...graph, exits: [lost] });
+    expect(put.changes.steps).toMatchObject([{ type: 'TRIGGER', change: 'changed', fields: ['config'] }]);
+    expect(put.workflow.issues).toMatchObject([
+      { field: 'config.exits.0.on.leavesSegment', message: expect.stringContaining('tracks its membership') },
+    ]);
+    await own.done('PUT', `/workflows/${id}/graph`, { ...graph, exits: null });
+    expect((await own.done('GET', `/workflows/${id}`)).steps[0].config).toEqual({ eventName: 'user.renamed' });
+  });
+
   test('what was enabled can be edited into a bad state; enabling it again cannot', async () => {
     const { id } = await own.automation();
     await own.enable(id);

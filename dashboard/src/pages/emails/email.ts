@@ -41,6 +41,7 @@ export const leftOut: ReadonlySet<unknown> = new Set<EmailSummary['errorCode']>(
   'campaign_cancelled',
   'left_audience',
   'left_out_at_review',
+  'left_workflow',
 ]);
 
 /** The state of a mail, which says more than its status where that is not all. */
@@ -48,7 +49,8 @@ export function stateOf({ status, errorCode, scheduledFor, heldUntil }: EmailSum
   if (status === 'PENDING' && heldUntil) return { name: 'Held', tone: 'warn' };
   if (status === 'PENDING' && scheduledFor) return { name: 'Scheduled', tone: 'info' };
   if (status === 'FAILED' && errorCode === 'submission_unknown') return { name: 'Unconfirmed', tone: 'warn' };
-  if (status === 'FAILED' && leftOut.has(errorCode)) return { name: 'Skipped', tone: 'warn' };
+  if (errorCode === 'left_workflow' || (status === 'FAILED' && leftOut.has(errorCode)))
+    return { name: 'Skipped', tone: 'warn' };
   return statuses[status];
 }
 

@@ -1362,7 +1362,7 @@ class CountWorkflowContactsResultStepsItem(TypedDict):
 
 class CountWorkflowContactsResultStepsItemBranchesItem(TypedDict):
     branch: str
-    """Branch of a condition, `EVENT` or `TIMEOUT` of a wait, `success` or `failure` of a webhook, `next` of other steps."""
+    """Branch of a condition, `EVENT` or `TIMEOUT` of a wait, `success` or `failure` of a webhook, `next` of other steps; `exit:<id>` where an exit of the workflow was met at the step."""
     count: int
     """Number of times the path was taken."""
 
@@ -1830,7 +1830,7 @@ Email = TypedDict(
         "campaignId": "Optional[str]",
         "workflowExecutionId": "Optional[str]",
         "error": "Optional[str]",
-        "errorCode": "Optional[Literal['project_disabled', 'domain_unverified', 'limit_reached', 'not_subscribed', 'unsubscribed', 'campaign_cancelled', 'left_audience', 'left_out_at_review', 'cancelled', 'not_rendered', 'refused', 'submission_unknown', 'too_old', 'too_many_attempts', 'provider']]",
+        "errorCode": "Optional[Literal['project_disabled', 'domain_unverified', 'limit_reached', 'not_subscribed', 'unsubscribed', 'campaign_cancelled', 'left_audience', 'left_out_at_review', 'cancelled', 'left_workflow', 'not_rendered', 'refused', 'submission_unknown', 'too_old', 'too_many_attempts', 'provider']]",
         "opens": "int",
         "clicks": "int",
         "scheduledFor": "Optional[str]",
@@ -1911,7 +1911,7 @@ EmailSummary = TypedDict(
         "campaignId": "Optional[str]",
         "workflowExecutionId": "Optional[str]",
         "error": "Optional[str]",
-        "errorCode": "Optional[Literal['project_disabled', 'domain_unverified', 'limit_reached', 'not_subscribed', 'unsubscribed', 'campaign_cancelled', 'left_audience', 'left_out_at_review', 'cancelled', 'not_rendered', 'refused', 'submission_unknown', 'too_old', 'too_many_attempts', 'provider']]",
+        "errorCode": "Optional[Literal['project_disabled', 'domain_unverified', 'limit_reached', 'not_subscribed', 'unsubscribed', 'campaign_cancelled', 'left_audience', 'left_out_at_review', 'cancelled', 'left_workflow', 'not_rendered', 'refused', 'submission_unknown', 'too_old', 'too_many_attempts', 'provider']]",
         "opens": "int",
         "clicks": "int",
         "scheduledFor": "Optional[str]",
@@ -3698,6 +3698,8 @@ class ReplaceWorkflowGraphRequest(TypedDict):
     """All steps of the new graph. Steps that are left out are deleted."""
     transitions: List[CreateWorkflowTransitionRequest]
     """All transitions of the new graph."""
+    exits: NotRequired[Optional[List[WorkflowExit]]]
+    """What ends executions early, up to 20; absent leaves it, null removes all."""
     migrate: NotRequired[Optional[ReplaceWorkflowGraphRequestMigrate]]
     """Plan for contacts that are already in the workflow; null or absent leaves them in their version."""
     dryRun: NotRequired[bool]
@@ -3727,6 +3729,27 @@ class ReplaceWorkflowGraphRequestStepsItemPosition(TypedDict):
     """Pixels from the left."""
     y: float
     """Pixels from the top."""
+
+
+class WorkflowExit(TypedDict):
+    id: str
+    """ID of the exit within the workflow, 1 to 40 characters."""
+    on: WorkflowExitOn
+    """What ends the execution: exactly one of `event`, `condition` and `leavesSegment`."""
+    reason: str
+    """Reason that the execution ends with, 1 to 200 characters."""
+
+
+class WorkflowExitOn(TypedDict):
+    """What ends the execution: exactly one of `event`, `condition` and `leavesSegment`."""
+    event: NotRequired[Optional[str]]
+    """Name of an event of the contact, which ends the execution at once."""
+    where: NotRequired[Optional[EventTests]]
+    """Tests of the data of the event, 1 to 5, which all have to pass."""
+    condition: NotRequired[Optional[Condition]]
+    """Condition tree, which is evaluated before each `SEND_EMAIL`, `WEBHOOK` and `UPDATE_CONTACT`."""
+    leavesSegment: NotRequired[Optional[str]]
+    """ID of a segment that tracks its membership; leaving it ends the execution at once."""
 
 
 class ReplaceWorkflowGraphRequestMigrate(TypedDict):
@@ -3863,6 +3886,8 @@ class WorkflowWithGraph(TypedDict):
     """Steps of the graph with their transitions."""
     transitions: List[WorkflowTransition]
     """All transitions of the graph."""
+    exits: List[WorkflowExit]
+    """What ends executions early, whatever step they are at."""
     issues: List[WorkflowIssue]
     """What has to be fixed before the workflow can be enabled; empty if nothing."""
 
@@ -4819,6 +4844,8 @@ class UpdateWorkflowRequest(TypedDict):
     """`true` enables the workflow, which checks its whole graph; `false` disables it."""
     allowReentry: NotRequired[bool]
     """Whether a contact can enter again after leaving."""
+    exits: NotRequired[Optional[List[WorkflowExit]]]
+    """What ends executions early, up to 20, in place of what was there; null removes all. It holds for contacts who enter from now on."""
 
 
 class UpdateWorkflowStepRequest(TypedDict):
@@ -5326,6 +5353,8 @@ class WorkflowVersion(TypedDict):
     """Whether contacts that enter now get this version."""
     steps: List[WorkflowVersionStepsItem]
     """Steps of the version."""
+    exits: List[WorkflowExit]
+    """What ends executions of the version early."""
     transitions: List[WorkflowVersionTransitionsItem]
     """Transitions of the version."""
 

@@ -1,6 +1,7 @@
 import { useMutation } from '@tanstack/react-query';
 import { type FormEvent, useState } from 'react';
 import { ApiError } from '../../../api/errors.ts';
+import { usePart } from '../../../standby/use-part.ts';
 import { Button } from '../../../ui/Button.tsx';
 import { CheckField, SelectField, TextArea, TextField } from '../../../ui/Field.tsx';
 import { Note, Problem } from '../../../ui/States.tsx';
@@ -11,6 +12,8 @@ import type { Workflow } from '../workflow.ts';
 import { EventDataField, EventField, SegmentEventField } from './EventField.tsx';
 import { ScheduleFields } from './ScheduleFields.tsx';
 import { type Settings, settingsOf, triggerBody } from './settings.ts';
+
+const loadExits = () => import('./ExitsField.tsx');
 
 /** The form of the settings, which are saved apart from the graph. */
 export function TriggerForm({ workflow, editing }: { workflow: Workflow; editing: Editing }) {
@@ -24,6 +27,7 @@ export function TriggerForm({ workflow, editing }: { workflow: Workflow; editing
   };
   const byOthers = draft !== null && JSON.stringify(base) !== JSON.stringify(saved);
   const save = useSaving(shown, saved, editing);
+  const exits = usePart(loadExits, true);
   const problemOf = (field: string) => (save.error instanceof ApiError ? save.error.problemOf(field) : undefined);
   const submit = (event: FormEvent) => {
     event.preventDefault();
@@ -54,6 +58,9 @@ export function TriggerForm({ workflow, editing }: { workflow: Workflow; editing
         checked={shown.allowReentry}
         onChange={(event) => change({ allowReentry: event.target.checked })}
       />
+      {exits ? (
+        <exits.ExitsField exits={shown.exits} problemOf={problemOf} onChange={(list) => change({ exits: list })} />
+      ) : null}
       {save.error ? <Problem error={save.error} /> : null}
       <div className="row">
         <Button type="submit" variant="primary" busy={save.isPending} disabled={draft === null || byOthers}>
@@ -75,7 +82,13 @@ function useSaving(shown: Settings, saved: Settings, { patch, writeSettings }: E
       const { name, description, allowReentry } = shown;
       const trigger = triggerBody(shown);
       const isSameTrigger = JSON.stringify(trigger) === JSON.stringify(triggerBody(saved));
-      return patch({ name, description: description || null, allowReentry, ...(isSameTrigger ? {} : trigger) });
+      const changed = {
+        ...(isSameTrigger ? {} : trigger),
+        ...(JSON.stringify(shown.exits) === JSON.stringify(saved.exits)
+          ? {}
+          : { exits: shown.exits as unknown as Workflow['exits'] }),
+      };
+      return patch({ name, description: description || null, allowReentry, ...changed });
     },
     onSuccess: () => {
       toast('Settings saved');

@@ -8,6 +8,13 @@ export interface EventTest {
   value?: unknown;
 }
 
+/** What ends executions early, as the API has it. */
+export interface Exit {
+  id: string;
+  on: { event?: string; where?: EventTest[]; condition?: Tree; leavesSegment?: string };
+  reason: string;
+}
+
 /** The name of an automation, its trigger, and whether contacts may enter again. */
 export interface Settings {
   name: string;
@@ -22,6 +29,7 @@ export interface Settings {
   segmentId: string;
   /** Only contacts that match it enter; beside a segment, those of its contacts. */
   audienceCondition: Tree | null;
+  exits: Exit[];
 }
 
 /** The settings of a saved automation. */
@@ -40,6 +48,7 @@ export function settingsOf(workflow: Workflow): Settings {
     segmentId: text('segmentId'),
     // Settings that the service has stored are valid, or are named among the issues.
     audienceCondition: isTree(triggerConfig?.audienceCondition) ? inOrder(triggerConfig.audienceCondition) : null,
+    exits: workflow.exits as unknown as Exit[],
   };
 }
 

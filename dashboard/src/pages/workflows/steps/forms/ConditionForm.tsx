@@ -82,7 +82,8 @@ export function ConditionForm(form: Form) {
   );
 }
 
-function TreeField({ tree, onChange }: { tree: Tree; onChange: (tree: Tree) => void }) {
+/** A condition tree of a step or an exit, which may ask for the event that starts the workflow. */
+export function TreeField({ tree, onChange }: { tree: Tree; onChange: (tree: Tree) => void }) {
   const written = JSON.stringify(inOrder(tree));
   const [shown, setShown] = useState({ written, key: 0 });
   // An undo, or the version of somebody else, begins another form; an edit of this one does not.
