@@ -98,7 +98,7 @@ describe('an execution', () => {
         ['update', 'out'],
       ],
     });
-    const contact = await somebody({ ends: '2099-01-01' });
+    const contact = await somebody({ ends: '9999-12-31' });
     await enter(automation, contact);
     await expect.poll(async () => (await runOf(database.db, automation.id)).at).toBe('until');
     const moved = { id: contact, set: { ends: '2020-01-01' } };
