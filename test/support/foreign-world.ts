@@ -195,4 +195,5 @@ export const foreignBodies: Record<string, object> = {
     config: { amount: 1, unit: 'days' },
   },
   'POST /workflows/:id/executions': { contactId: newId() },
+  'POST /workflows/:id/enroll': { event: { name: 'signed_up', since: new Date(0).toISOString() }, dryRun: true },
 };
