@@ -7,7 +7,7 @@ import { fillAudience } from './support/audience.ts';
 import { median } from './support/automation-bench.ts';
 import type { Child } from './support/child.ts';
 import { inDeliveryWorld, post } from './support/delivery-world.ts';
-import { pssMb, treeOf } from './support/processes.ts';
+import { pssMb, serverProcesses, treeOf } from './support/processes.ts';
 import type { SinkCount } from './support/sink.ts';
 
 const minutes = Number(process.env.BENCH_MINUTES ?? 10);
@@ -57,7 +57,8 @@ export function benchMixed(): Promise<void> {
     const worker = await start('./campaign-child.ts', ['worker']);
     const api = await start('./api-process.ts', []);
     const before = await tableSizes(db);
-    const processes = { API: [api], worker: [worker], Temporal: temporalPids(), Postgres: await postgresPid(db) };
+    const { Postgres, Temporal } = await serverProcesses(db);
+    const processes = { API: [api], worker: [worker], Temporal, Postgres: [Postgres] };
     const memory: Record<string, number>[] = [];
     const traffic: Traffic = { requests: 0, refused: new Map() };
     const endsAt = performance.now() + minutes * 60_000;
@@ -179,15 +180,6 @@ async function sendCampaign(api: Child, project: FirstProjectFacts, round: numbe
     audienceType: 'ALL',
   });
   await post({ api, project }, `/campaigns/${id}/send`, {});
-}
-
-const temporalPids = () => treeOf(process.pid).filter(({ name }) => name.startsWith('temporal'));
-
-async function postgresPid(db: Database): Promise<{ pid: number }[]> {
-  const row = await db.row<{ pid: number }>('select pg_backend_pid() as pid');
-  return treeOf(row?.pid ?? 0)
-    .slice(0, 1)
-    .map(({ parent }) => ({ pid: parent }));
 }
 
 function memoryOf(processes: Record<string, readonly (Child | { pid: number })[]>): Record<string, number> {

@@ -67,17 +67,25 @@ export function pssMb(pid: number): number {
   }
 }
 
+/** Postgres, by its first process, and the Temporal servers that this process started. @throws where Postgres runs elsewhere */
+export async function serverProcesses(db: Database): Promise<{ Postgres: ProcessStat; Temporal: ProcessStat[] }> {
+  const row = await db.row<{ pid: number }>('select pg_backend_pid() as pid');
+  return {
+    Postgres: statOf(statOf(row?.pid ?? 0).parent),
+    Temporal: treeOf(process.pid).filter(({ name }) => name.startsWith('temporal')),
+  };
+}
+
 /**
  * Seconds of processor time of Postgres with all its backends, also those that have ended, and of the Temporal servers that this process
  * started. Empty where Postgres runs elsewhere.
  */
 export async function cpuOfServers(db: Database): Promise<Record<string, number>> {
-  const row = await db.row<{ pid: number }>('select pg_backend_pid() as pid');
   try {
-    const postmaster = statOf(row?.pid ?? 0).parent;
-    const temporal = treeOf(process.pid).filter(({ name }) => name.startsWith('temporal'));
-    return { Postgres: cpuOfTree(postmaster), Temporal: temporal.reduce((sum, it) => sum + it.own, 0) };
-  } catch {
+    const { Postgres, Temporal } = await serverProcesses(db);
+    return { Postgres: cpuOfTree(Postgres.pid), Temporal: Temporal.reduce((sum, it) => sum + it.own, 0) };
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
     return {};
   }
 }

@@ -35,7 +35,8 @@ const EventTest = v.object({
   operator: field('How the value is compared, as for `data.<key>`.', v.picklist(whereOperators)),
   value: field('The value to compare with; not used by `exists` and `notExists`.', v.optional(v.unknown())),
 });
-const EventTests = v.pipe(v.array(EventTest), v.minLength(1), v.maxLength(maxWhere));
+const eventTests = () => v.pipe(v.array(EventTest), v.minLength(1), v.maxLength(maxWhere));
+const EventTests = eventTests();
 const CheckedTests = v.pipe(
   v.custom<v.InferOutput<typeof EventTests>>(() => true),
   v.rawCheck(({ dataset, addIssue }) => {
@@ -55,7 +56,7 @@ const CheckedTests = v.pipe(
   }),
 );
 // Named and by itself: the description of the API takes pipes apart.
-const WrittenTests = v.pipe(v.array(EventTest), v.minLength(1), v.maxLength(maxWhere));
+const WrittenTests = eventTests();
 /** Tests of the data of one event, beside its name. A fault names its place. */
 export const EventWhere: v.GenericSchema<v.InferOutput<typeof EventTests>> = describedBy(
   v.lazy(() => CheckedTests),

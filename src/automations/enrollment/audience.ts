@@ -5,6 +5,7 @@ import { enqueue, type OutboxTicket } from '../../store/outbox/queries.ts';
 import { type Database, sql } from '../../store/sql.ts';
 import { Automation } from '../entity.ts';
 import { lockAutomationOfSchedule } from '../queries.ts';
+import { isActive } from '../rows.ts';
 import { readSchedule, type Schedule } from './schedule.ts';
 import { scheduleCommand } from './triggers.ts';
 
@@ -93,7 +94,7 @@ async function enrolPage(
       select ${automationId}::uuid, ${projectId}::uuid, m.id, m.event_id from audience m
       where case when ${automation.allowReentry}::boolean then not exists (
             select from automation_runs r where r.automation_id = ${automationId}::uuid and r.contact_id = m.id
-              and r.status in ('RUNNING', 'WAITING'))
+              and r.${isActive})
           else not exists (
             select from automation_entries n where n.automation_id = ${automationId}::uuid and n.contact_id = m.id and n.last_entry > 0) end
         and not exists (

@@ -16,7 +16,7 @@ import { enqueueAll, type OutboxTicket } from '../../store/outbox/queries.ts';
 import { type Database, type Query, raw, sql } from '../../store/sql.ts';
 import { Automation } from '../entity.ts';
 import { findAutomation, found } from '../queries.ts';
-import { keepSenders } from '../rows.ts';
+import { isActive, keepSenders } from '../rows.ts';
 import type { EnrollContacts, EnrollPreview } from '../runs/schema.ts';
 import { contextOf } from '../runtime/condition.ts';
 import { type StartOutcome, type StartRequest, startRuns } from './starting.ts';
@@ -113,7 +113,7 @@ async function previewOf(
         when n.last_entry > 0 and not ${allowReentry}::boolean then 'reentry'
         when n.last_entry > 0 and exists (
           select from automation_runs r where r.automation_id = ${id}::uuid and r.contact_id = c.id
-            and r.status in ('RUNNING', 'WAITING')) then 'active'
+            and r.${isActive}) then 'active'
         when ${startsPerHour}::integer > 0 and exists (
           select from automation_runs r where r.automation_id = ${id}::uuid and r.contact_id = c.id
             and r.entry = n.last_entry - ${startsPerHour}::integer + 1 and r.started_at > now() - interval '1 hour') then 'refused'

@@ -2,7 +2,7 @@ import { triggerOf } from '@fernpost/workflow-graph';
 import { type StartCommand, workflowId } from '../../../temporal/commands.ts';
 import { newId } from '../../lib/ids.ts';
 import { type Database, sql } from '../../store/sql.ts';
-import { countingRuns, type RunRow, runColumns } from '../rows.ts';
+import { countingRuns, isActive, type RunRow, runColumns } from '../rows.ts';
 import { ensureVersion, pinnedVersion } from '../versions.ts';
 
 /** A request to enroll a contact in an automation. */
@@ -127,7 +127,7 @@ function insertRuns(
         when last_entry > 0 and not allow_reentry then 'reentry'
         when exists (
           select from automation_runs r where r.automation_id = wish.automation_id and r.contact_id = wish.contact_id
-            and r.status in ('RUNNING', 'WAITING')) then 'active'
+            and r.${isActive}) then 'active'
         when per_hour > 0 and exists (
           select from automation_runs r where r.automation_id = wish.automation_id and r.contact_id = wish.contact_id
             and r.entry = wish.last_entry - per_hour + 1 and r.started_at > now() - interval '1 hour') then 'refused'
