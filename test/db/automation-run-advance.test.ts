@@ -540,6 +540,37 @@ describe('a wait for an event', () => {
     }
   });
 
+  test('that counts from the entry checks once more for an event whose transaction was under way when it began', async () => {
+    const { db } = database;
+    const spec = { ...waitingFor({ timeout: null, countsFrom: 'entry' }), allowReentry: true };
+    const { automation, runId } = await begin(spec);
+    const due = async (id: string) =>
+      (
+        await db.row<{ due: string | null }>(
+          `select to_char(due_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as due from automation_runs where id = $1`,
+          [id],
+        )
+      )?.due;
+    const [begun] = await db.transaction(async (tx) => {
+      await anEvent(tx, project.id, contact, 'order.paid', { total: 1 });
+      return [await advance(deps, runId, 0)];
+    });
+    expect(begun).toMatchObject({ next: 'wait', until: expect.any(String) });
+    expect(begun).toMatchObject({ until: await due(runId) });
+    expect(await signals()).toBe(0);
+    await advance(deps, runId, 2);
+    expect((await see(automation)).reason).toBe('paid');
+
+    const [other] = await letIn(db, automation, [contact]);
+    if (other === undefined) throw new Error('no run');
+    await advance(deps, other.id, 0);
+    await db.count(`update automation_step_runs set started_at = now() - interval '31 seconds' where run_id = $1`, [
+      other.id,
+    ]);
+    expect(await advance(deps, other.id, 2)).toMatchObject({ next: 'wait', until: null });
+    expect(await due(other.id)).toBeNull();
+  });
+
   test('a trigger with tests lets in whose event passes them, each of many events for itself', async () => {
     const where = [{ path: 'plan', operator: 'equals', value: 'pro' }];
     const automation = await anAutomation(database.db, project.id, { event: 'app.opened', where, steps: {} });

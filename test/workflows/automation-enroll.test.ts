@@ -124,20 +124,23 @@ test('contacts of an event enter once, with the data of their latest event that 
     [1, 4, { total: 10 }],
     [3, 4, { total: 20 }],
     [2, 4, { total: 60 }],
+    [4, 5, { total: 5 }],
+    [4, 5, { total: 80 }],
   ]);
   const where = [{ path: 'total', operator: 'greaterThanOrEqual', value: 50 }];
   const event = { name: 'order.placed', since, where };
   const id = await enabled();
-  expect((await enroll(id, { event, dryRun: true })).body).toMatchObject({ contacts: 2, enters: 2, reasons: {} });
-  // In pages of one event each, so that a contact is met on several.
+  expect((await enroll(id, { event, dryRun: true })).body).toMatchObject({ contacts: 3, enters: 3, reasons: {} });
+  // In pages of one event each, so that a contact is met on several, and one whose two events are of one instant once.
   const jobId = await idleJob(id, { selector: { mode: 'event', event } });
-  expect(await changeContacts(db, jobId, share(), inPagesOf(1))).toMatchObject({ state: 'finished', rows: 2 });
+  expect(await changeContacts(db, jobId, share(), inPagesOf(1))).toMatchObject({ state: 'finished', rows: 3 });
   const expected = [
     { contact: people[1], context: { total: 70, gift: true } },
     { contact: people[2], context: { total: 60 } },
+    { contact: people[4], context: { total: 80 } },
   ];
   expect(await runs(id)).toEqual(expected.sort((one, other) => ((one.contact ?? '') < (other.contact ?? '') ? -1 : 1)));
-  expect(await result(await enabled(), { event: { name: 'order.placed', since } })).toMatchObject({ successCount: 3 });
+  expect(await result(await enabled(), { event: { name: 'order.placed', since } })).toMatchObject({ successCount: 4 });
 });
 
 test('a page of events is read by indexes alone', async () => {

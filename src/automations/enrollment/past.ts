@@ -287,7 +287,7 @@ async function happened(
 
 /**
  * The contacts of the next events, in the order of their time, each at the latest of its events that match: those of before are passed, so
- * that nobody is met twice.
+ * that nobody is met twice. Events of a contact at one instant are read together: a page may have more events than `limit`, never more contacts.
  */
 export function pageOfEvents(
   projectId: string,
@@ -300,7 +300,7 @@ export function pageOfEvents(
       select t.* from events t
       where t.project_id = ${projectId} and t.name = ${name} and t.contact_id is not null
         and (t.created_at, t.contact_id) > (${at}::timestamptz, ${after}::uuid) and t.created_at <= ${until}
-      order by t.created_at, t.contact_id limit ${limit}),
+      order by t.created_at, t.contact_id fetch first (${limit}::integer) rows with ties),
     latest as (
       select distinct on (e.contact_id) e.contact_id, ${raw(eventData('e'))} as data
       from (select t.* from met t where ${tests}) e

@@ -7,7 +7,7 @@ import { AutomationRun } from '../entity.ts';
 import { type Exits, exitsOf } from '../graph/exits.ts';
 import { pinnedVersion } from '../versions.ts';
 import type { Directive } from './directive.ts';
-import { QuotaNeeded, type QuotaRequest, reserveMailQuota, waitsStill } from './quota.ts';
+import { dueOf, QuotaNeeded, type QuotaRequest, reserveMailQuota, waitsStill } from './quota.ts';
 import {
   awaitedEvent,
   type LockedRun,
@@ -104,7 +104,7 @@ async function testExits(tx: Database, run: LockedRun, open: StepRun | null): Pr
   if (first !== null) return first.exit;
   // The event made the run due. One that waits on is due as its step says; any other still is.
   const waits = open !== null && waitsStill(open, run.now);
-  Object.assign(run, { exitEventId: null, ...(waits && { dueAt: open.scheduledFor ?? open.executeAfter }) });
+  Object.assign(run, { exitEventId: null, ...(waits && { dueAt: dueOf(open, run.now) }) });
   const dueAt = run.dueAt === null ? null : new Date(run.dueAt);
   await tx.em.nativeUpdate(AutomationRun, { id }, { exitEventId: null, dueAt });
   return null;

@@ -17,8 +17,20 @@ export function waitsStill(
   return output === null && error === null;
 }
 
+const recheckMs = 30_000;
+
+/**
+ * The ISO instant at which a step that waits is to be looked at, or null where only an event ends it. An event whose transaction was under way
+ * while a wait that counts from the entry began has not been found by either: such a wait checks for it once more.
+ */
+export function dueOf({ stepType, input, startedAt, executeAfter, scheduledFor }: StepRun, now: string): string | null {
+  if (stepType !== 'WAIT_FOR_EVENT' || input?.countsFrom !== 'entry') return scheduledFor ?? executeAfter;
+  const again = new Date(Date.parse(startedAt) + recheckMs).toISOString();
+  return again > now && (executeAfter === null || again < executeAfter) ? again : executeAfter;
+}
+
 /** Returns what the execution of an active run does now, from its rows alone. */
-export function standing(seq: number, open: StepRun | null): Directive {
+export function standing(seq: number, open: StepRun | null, now: string): Directive {
   if (open === null) return { next: 'goOn', seq };
   const step: StepAt = { id: open.stepId, type: open.stepType, name: open.stepName, since: open.startedAt };
   if (open.stepType === 'DELAY' && open.scheduledFor !== null)
@@ -28,7 +40,7 @@ export function standing(seq: number, open: StepRun | null): Directive {
     return {
       next: 'wait',
       seq,
-      until: open.executeAfter,
+      until: dueOf(open, now),
       event: open.eventName,
       step,
       summary: `wait for ${briefly(open.eventName, 50)} · ${place(open)}`,

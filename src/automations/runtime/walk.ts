@@ -12,7 +12,7 @@ import { pinnedVersion } from '../versions.ts';
 import { mergeContext, treesHold, unitsOfDelay } from './condition.ts';
 import { type Directive, StepFailure } from './directive.ts';
 import { hasQueuedMail } from './mail-step.ts';
-import { standing, waitsStill } from './quota.ts';
+import { dueOf, standing, waitsStill } from './quota.ts';
 import { type LockedRun, type RunChange, resumingEvent, type StepRun, saveRun } from './run-queries.ts';
 import { decideUntil, enterStep, inputOf, type StepScene, triggerData } from './steps.ts';
 
@@ -44,8 +44,8 @@ export async function walk(
   if (mayAct && open?.stepType === 'WAIT_UNTIL') {
     const waiting = await walking.waitUntil(open);
     if (waiting !== null) return waiting;
-  } else if (!mayAct || (open !== null && waitsStill(open, run.now)))
-    return { directive: standing(run.seq, open), hasMail: false };
+  } else if (!mayAct) return { directive: standing(run.seq, open, run.now), hasMail: false };
+  else if (open !== null && waitsStill(open, run.now)) return walking.waitsOn(open);
   if (run.project.disabled) {
     if (open !== null) walking.close(open, { status: 'SKIPPED' });
     return walking.finish('CANCELLED', 'Project disabled', run.currentStepId);
@@ -132,7 +132,7 @@ class Walk {
           step = next;
           continue;
         }
-        const dueAt = stepRun.status === 'RUNNING' ? run.now : (stepRun.scheduledFor ?? stepRun.executeAfter);
+        const dueAt = stepRun.status === 'RUNNING' ? run.now : dueOf(stepRun, run.now);
         return this.pause(stepRun.status === 'RUNNING' ? 'RUNNING' : 'WAITING', dueAt, stepRun);
       }
       this.close(stepRun, { status: 'COMPLETED', output: outcome.output });
@@ -144,13 +144,24 @@ class Walk {
     return this.finish('COMPLETED', null, null);
   }
 
+  /** Leaves a step that waits as it is. The row is due when its execution is, so that nobody takes it for one that was lost. */
+  async waitsOn(open: StepRun): Promise<Walked> {
+    const { seq, now, dueAt } = this.run;
+    const due = dueOf(open, now);
+    if (open.stepType === 'WAIT_FOR_EVENT' && dueAt !== due) {
+      this.change.dueAt = due;
+      await saveRun(this.tx, this.change, []);
+    }
+    return { directive: standing(seq, open, now), hasMail: false };
+  }
+
   /** Waits on where a WAIT_UNTIL is not over, until the instant that the contact's date and zone mean by now; null where it is over. */
   async waitUntil(stepRun: StepRun): Promise<Walked | null> {
     const decided = this.decideUntil(stepRun);
     if (decided === null || decided.state === 'over') return null;
     const { until } = decided.output;
     if (until === stepRun.scheduledFor && until === this.run.dueAt)
-      return { directive: standing(this.run.seq, stepRun), hasMail: false };
+      return { directive: standing(this.run.seq, stepRun, this.run.now), hasMail: false };
     this.written.push(Object.assign(stepRun, { scheduledFor: until }));
     return this.pause('WAITING', until, stepRun);
   }
@@ -229,7 +240,7 @@ class Walk {
   private async pause(status: RunStatus, dueAt: string | null, stepRun: StepRun | null): Promise<Walked> {
     Object.assign(this.change, { status, dueAt });
     await saveRun(this.tx, this.change, this.written);
-    return { directive: standing(this.change.seq, stepRun), hasMail: this.hasMail };
+    return { directive: standing(this.change.seq, stepRun, this.run.now), hasMail: this.hasMail };
   }
 
   private begin(step: GraphStep): StepRun {
