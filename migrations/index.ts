@@ -98,6 +98,7 @@ import { Migration20261128193000_wait_until_step } from './Migration202611281930
 import { Migration20261128194000_paused_workflows } from './Migration20261128194000_paused_workflows.ts';
 import { Migration20261128195000_exits } from './Migration20261128195000_exits.ts';
 import { Migration20261128203000_project_time_zone } from './Migration20261128203000_project_time_zone.ts';
+import { Migration20261129011500_contact_created } from './Migration20261129011500_contact_created.ts';
 
 /** Every migration in the order it runs. A released one is never edited; a change of the schema is a new one. Functions have files of their own. */
 export const migrations = [
@@ -228,4 +229,5 @@ export const migrations = [
   { name: 'Migration20261128194000_paused_workflows', class: Migration20261128194000_paused_workflows },
   { name: 'Migration20261128195000_exits', class: Migration20261128195000_exits },
   { name: 'Migration20261128203000_project_time_zone', class: Migration20261128203000_project_time_zone },
+  { name: 'Migration20261129011500_contact_created', class: Migration20261129011500_contact_created },
 ];

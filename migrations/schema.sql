@@ -115,6 +115,7 @@ create table automation_arrivals (
   event_id uuid not null,
   context jsonb,
   created_at timestamp(3) with time zone default now() not null,
+  limited_by uuid,
   constraint automation_arrivals_pkey primary key (id),
   constraint automation_arrivals_automation_id_event_id_key unique (automation_id, event_id),
   constraint automation_arrivals_automation_id_fkey foreign key (automation_id) references automations(id) on delete cascade
@@ -379,8 +380,9 @@ create table automations (
   constraint automations_pkey primary key (id),
   constraint automations_edited_by_fkey foreign key (edited_by) references users(id) on delete set null,
   constraint automations_project_id_fkey foreign key (project_id) references projects(id) on delete cascade,
-  constraint automations_trigger_type_check check ((trigger_type = any (array['EVENT'::text, 'MANUAL'::text, 'SCHEDULE'::text])))
+  constraint automations_trigger_type_check check ((trigger_type = any (array['EVENT'::text, 'MANUAL'::text, 'SCHEDULE'::text, 'CONTACT_CREATED'::text])))
 );
+create index automations_created on automations using btree (project_id) where ((trigger_type = 'CONTACT_CREATED'::text) and enabled);
 create index automations_event on automations using btree (project_id, event_name) where enabled;
 create index automations_project on automations using btree (project_id, created_at desc, id desc);
 create index automations_schedule on automations using btree (id) where (trigger_type = 'SCHEDULE'::text);
@@ -2846,7 +2848,17 @@ begin
         select project, data, subscribed, 1, case when not restores then id end, clock_timestamp(), cause, limited_by
         from came
         where restores or pg_column_size(data) <= 8000 and not exists (select from full_catalogues where project_id = project)
-          or contact_data_fits(project, null, data))
+          or contact_data_fits(project, null, data)),
+      -- New contacts start the workflows with that trigger, those of an import only where it says so.
+      listening as materialized (
+        select id from automations
+        where project_id = project and trigger_type = 'CONTACT_CREATED' and enabled and not restores
+          and (cause not like 'import-%' or trigger_config -> 'imports' = 'true')),
+      started as (
+        insert into automation_arrivals (automation_id, project_id, contact_id, event_id, limited_by)
+        select listening.id, project, came.id, came.id, limited_by from listening cross join came
+        on conflict (automation_id, event_id) do nothing
+        returning pg_notify('fernpost_arrivals', ''))
       select id, email, subscribed, data, project, created_at, updated_at, true, true, false from came;
       get diagnostics inserted = row_count;
       created := created + inserted;

@@ -59,7 +59,17 @@ begin
         select project, data, subscribed, 1, case when not restores then id end, clock_timestamp(), cause, limited_by
         from came
         where restores or pg_column_size(data) <= 8000 and not exists (select from full_catalogues where project_id = project)
-          or contact_data_fits(project, null, data))
+          or contact_data_fits(project, null, data)),
+      -- New contacts start the workflows with that trigger, those of an import only where it says so.
+      listening as materialized (
+        select id from automations
+        where project_id = project and trigger_type = 'CONTACT_CREATED' and enabled and not restores
+          and (cause not like 'import-%' or trigger_config -> 'imports' = 'true')),
+      started as (
+        insert into automation_arrivals (automation_id, project_id, contact_id, event_id, limited_by)
+        select listening.id, project, came.id, came.id, limited_by from listening cross join came
+        on conflict (automation_id, event_id) do nothing
+        returning pg_notify('fernpost_arrivals', ''))
       select id, email, subscribed, data, project, created_at, updated_at, true, true, false from came;
       get diagnostics inserted = row_count;
       created := created + inserted;

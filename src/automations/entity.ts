@@ -12,7 +12,7 @@ import { stepTypes } from './graph/step-configs.ts';
 const p = defineEntity.properties;
 
 /** The types of triggers. */
-export const triggerTypes = ['EVENT', 'MANUAL', 'SCHEDULE'] as const;
+export const triggerTypes = ['EVENT', 'MANUAL', 'SCHEDULE', 'CONTACT_CREATED'] as const;
 
 /**
  * A workflow that contacts go through. `graphDirty`: steps or transitions changed since `currentVersionId` was written.
@@ -48,6 +48,11 @@ export const Automation = defineEntity({
     spreadUntil: p.datetime(3).nullable(),
   },
   indexes: [
+    {
+      name: 'automations_created',
+      properties: ['projectId'],
+      where: "(trigger_type = 'CONTACT_CREATED') AND enabled",
+    },
     { name: 'automations_event', properties: ['projectId', 'eventName'], where: 'enabled' },
     {
       name: 'automations_project',
@@ -71,7 +76,7 @@ export const AutomationPathSum = defineEntity({
   },
 });
 
-/** A pending enrollment. For counts: SQL writes it. */
+/** A pending enrollment: by an event, a time of a schedule, or a new contact, whose ID `eventId` is then. For counts: SQL writes it. */
 export const AutomationArrival = defineEntity({
   name: 'AutomationArrival',
   tableName: 'automation_arrivals',
@@ -83,6 +88,7 @@ export const AutomationArrival = defineEntity({
     eventId: p.uuid(),
     context: p.json<JsonObjectValue>().nullable(),
     createdAt: baseColumns.createdAt,
+    limitedBy: p.uuid().nullable(),
   },
   uniques: [{ properties: ['automationId', 'eventId'] }],
   indexes: [{ name: 'automation_arrivals_contact', properties: ['contactId'] }],

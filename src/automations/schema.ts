@@ -31,11 +31,11 @@ export const WorkflowBody = v.object({
   description: field('Description of the workflow; null if there is none.', v.nullable(v.string())),
   enabled: field('Whether the workflow is enabled, so that contacts can enter it.', v.boolean()),
   triggerType: field(
-    'How contacts enter: `EVENT` at an event, `MANUAL` by a request, `SCHEDULE` at the times of a cron expression.',
+    'How contacts enter: `EVENT` at an event, `MANUAL` by a request, `SCHEDULE` at the times of a cron expression, `CONTACT_CREATED` when they are created.',
     TriggerTypeField,
   ),
   triggerConfig: field(
-    'Configuration of the trigger. `EVENT`: `eventName`, and `where` to test the data of the event. `SCHEDULE`: `schedule`, `timezone`, and `segmentId` or `audienceCondition`. Null if there is none.',
+    'Configuration of the trigger. `EVENT`: `eventName`, and `where` to test the data of the event. `SCHEDULE`: `schedule`, `timezone`, and `segmentId` or `audienceCondition`. `CONTACT_CREATED`: `audienceCondition` and `imports`. Null if there is none.',
     v.nullable(Json),
   ),
   allowReentry: field('Whether a contact can enter again after leaving.', v.boolean()),
@@ -87,11 +87,11 @@ export const CreateWorkflow = v.object({
     v.nullish(v.pipe(v.string(), v.trim(), textField('eventName', 0, 255))),
   ),
   triggerType: field(
-    'How contacts enter: `EVENT` at each event of a name, `MANUAL` by `POST /workflows/{id}/executions`, `SCHEDULE` at the times of a cron expression.',
+    'How contacts enter: `EVENT` at each event of a name, `MANUAL` by `POST /workflows/{id}/executions`, `SCHEDULE` at the times of a cron expression, `CONTACT_CREATED` when they are created, once each.',
     v.optional(TriggerTypeField, 'EVENT'),
   ),
   triggerConfig: field(
-    'Configuration of the trigger, up to 256 KiB. `EVENT`: `eventName`, and `where` to test the data of the event. `SCHEDULE`: `schedule` (a cron expression of five fields), `timezone`, and `segmentId`, `audienceCondition` or both.',
+    'Configuration of the trigger, up to 256 KiB. `EVENT`: `eventName`, and `where` to test the data of the event. `SCHEDULE`: `schedule` (a cron expression of five fields), `timezone`, and `segmentId`, `audienceCondition` or both. `CONTACT_CREATED`: `audienceCondition`, a condition tree that new contacts must match, and `imports`, `true` for those that an import creates too.',
     v.nullish(GivenConfig),
   ),
   description: field('Description of the workflow, up to 2,000 characters; null or absent for none.', Description),
@@ -104,7 +104,7 @@ export const PatchWorkflow = v.object({
   name: field('New name, 1 to 255 characters.', v.optional(Name)),
   description: field('New description, up to 2,000 characters; null removes it.', Description),
   triggerType: field(
-    'New trigger: `EVENT`, `MANUAL` or `SCHEDULE`. It cannot change while contacts are inside.',
+    'New trigger: `EVENT`, `MANUAL`, `SCHEDULE` or `CONTACT_CREATED`. It cannot change while contacts are inside.',
     v.optional(TriggerTypeField),
   ),
   triggerConfig: field(

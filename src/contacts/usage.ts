@@ -103,7 +103,8 @@ async function usesInConditions(
       from automations a join automation_steps s on a.id = s.automation_id
         cross join lateral (select s.config -> 'condition' as tree where s.config ->> 'mode' = 'tree'
           union all select jsonb_path_query(s.config, 'lax $.branches[*] ? (!exists(@.operator)).condition') where s.config ->> 'mode' = 'multi'
-          union all select jsonb_path_query(s.config, 'lax $.exits[*].on.condition') where s.type = 'TRIGGER') trees
+          union all select jsonb_path_query(s.config, 'lax $.exits[*].on.condition') where s.type = 'TRIGGER'
+          union all select jsonb_path_query(s.config, 'lax $.audienceCondition') where s.type = 'TRIGGER') trees
       where a.project_id = ${projectId} and (s.type = 'CONDITION' and s.config ->> 'mode' in ('tree', 'multi') or s.type = 'TRIGGER')) asking
     order by created_at, id`);
   const found = rows.filter(({ kind, condition }) => {

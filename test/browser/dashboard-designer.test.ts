@@ -300,6 +300,36 @@ test('an edit survives that the page is closed, and is thrown away when that is 
   expect((await own.done('GET', `/workflows/${id}`)).revision).toBe(4);
 });
 
+test('new contacts are chosen as the trigger, with a condition and with those of imports', async () => {
+  const { own, inDashboard, open } = designer;
+  const { id } = await own.automation({ name: 'Willkommen' });
+  await inDashboard(async (page) => {
+    await open(page, `workflows/${id}`);
+    await stepOn(page, 'Trigger').click();
+    await pick(page, 'Trigger', 'CONTACT_CREATED');
+    await page.getByText('None: all new contacts enter.').waitFor();
+    await page.getByLabel('Include imported contacts').check();
+    await press(page, 'Add conditions');
+    const filter = page.getByRole('group', { name: 'Filter 1 of group 1', exact: true });
+    await filter.getByLabel('Filter by').selectOption('email');
+    await filter.getByLabel('Operator').selectOption('contains');
+    await filter.getByLabel('Value').fill('@wattenmeer.test');
+    await press(page, 'Use conditions');
+    await page.getByText('1 filter.').waitFor();
+    expect(await accessibilityProblems(page)).toEqual([]);
+    await press(page, 'Save settings');
+    await page.getByText('Settings saved').waitFor();
+    await open(page, 'workflows');
+    await page.getByText('Contact created').waitFor();
+  });
+  const filters = [{ field: 'email', operator: 'contains', value: '@wattenmeer.test' }];
+  expect(await own.done('GET', `/workflows/${id}`)).toMatchObject({
+    triggerType: 'CONTACT_CREATED',
+    triggerConfig: { audienceCondition: { logic: 'AND', groups: [{ filters }] }, imports: true },
+    issues: [],
+  });
+});
+
 test('the condition of a schedule is built in the designer, beside whom it finds, and so are its exits', async () => {
   const { own, inDashboard, open } = designer;
   const left = { name: 'Trial', type: 'STATIC', trackMembership: true };

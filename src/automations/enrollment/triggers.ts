@@ -22,6 +22,14 @@ export function triggerStep({ triggerType, triggerConfig }: Pick<AutomationRow, 
 } {
   const eventName = triggerType === 'EVENT' ? eventNameOf(triggerConfig) : null;
   const where = triggerConfig?.where ?? null;
+  if (triggerType === 'CONTACT_CREATED') {
+    const { audienceCondition, imports } = triggerConfig ?? {};
+    const config = {
+      ...(audienceCondition ? { audienceCondition } : {}),
+      ...(imports === undefined ? {} : { imports }),
+    };
+    return { name: 'Trigger: contact created', config };
+  }
   if (eventName !== null)
     return {
       name: cutText(`Trigger: ${eventName}`, 255),
@@ -32,7 +40,7 @@ export function triggerStep({ triggerType, triggerConfig }: Pick<AutomationRow, 
 
 type TriggerIssue = Pick<Issue, 'field' | 'message'>;
 
-/** A problem that keeps a trigger from being enabled; fields begin at the automation. */
+/** What keeps a trigger from being enabled; fields begin at the automation. */
 export async function triggerIssues(
   db: Database,
   { projectId, triggerType, triggerConfig }: Pick<AutomationRow, 'projectId' | 'triggerType' | 'triggerConfig'>,
@@ -41,8 +49,11 @@ export async function triggerIssues(
   if (triggerType === 'EVENT') {
     if (eventNameOf(triggerConfig) === null)
       return [{ field: 'triggerConfig.eventName', message: 'is required for the trigger EVENT' }];
-    const { problems } = readStepConfig('TRIGGER', triggerStep({ triggerType, triggerConfig }).config);
-    return (problems ?? []).map(({ field, message }) => ({ field: `triggerConfig.${field}`, message }));
+    return stepIssues({ triggerType, triggerConfig });
+  }
+  if (triggerType === 'CONTACT_CREATED') {
+    const issues = stepIssues({ triggerType, triggerConfig });
+    return issues.length > 0 ? issues : audienceIssues(db, projectId, triggerConfig?.audienceCondition);
   }
   const { schedule, problems } = readSchedule(triggerConfig);
   if (schedule === null)
@@ -53,15 +64,23 @@ export async function triggerIssues(
   const issues: TriggerIssue[] = [];
   if (schedule.segmentId && (await db.em.count(Segment, { projectId, id: schedule.segmentId })) === 0)
     issues.push({ field: 'triggerConfig.segmentId', message: 'is no segment of this project' });
-  if (schedule.audienceCondition) {
-    try {
-      await checkedDefinition(db, projectId, schedule.audienceCondition);
-    } catch (error) {
-      if (!(error instanceof AppError)) throw error;
-      issues.push({ field: 'triggerConfig.audienceCondition', message: error.message });
-    }
+  return [...issues, ...(await audienceIssues(db, projectId, schedule.audienceCondition))];
+}
+
+function stepIssues(trigger: Parameters<typeof triggerStep>[0]): TriggerIssue[] {
+  const { problems } = readStepConfig('TRIGGER', triggerStep(trigger).config);
+  return (problems ?? []).map(({ field, message }) => ({ field: `triggerConfig.${field}`, message }));
+}
+
+async function audienceIssues(db: Database, projectId: string, condition: unknown): Promise<TriggerIssue[]> {
+  if (!condition) return [];
+  try {
+    await checkedDefinition(db, projectId, condition);
+    return [];
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error;
+    return [{ field: 'triggerConfig.audienceCondition', message: error.message }];
   }
-  return issues;
 }
 
 /** Returns the command that makes Temporal's schedule of an automation, brings it in line, or removes it. */

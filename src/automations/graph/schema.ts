@@ -46,7 +46,7 @@ const StepConfigShape = v.object({
   ...of('EXIT', stepConfigs.EXIT.entries),
   ...of('CONDITION', { ...BinaryCondition.entries, ...MultiCondition.entries, ...TreeCondition.entries }),
   eventName: field(
-    '`TRIGGER`: name of the event that starts the workflow; null or absent for `MANUAL` and `SCHEDULE`. `WAIT_FOR_EVENT`: name of the event to wait for.',
+    '`TRIGGER`: name of the event that starts the workflow; null or absent for other triggers than `EVENT`. `WAIT_FOR_EVENT`: name of the event to wait for.',
     stepConfigs.TRIGGER.entries.eventName,
   ),
   field: field(

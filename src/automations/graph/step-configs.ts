@@ -59,12 +59,20 @@ const conditionField = textField('field', 1, 500);
 
 const TriggerConfig = v.object({
   eventName: field(
-    'Name of the event that starts the workflow; null or absent for `MANUAL` and `SCHEDULE`.',
+    'Name of the event that starts the workflow; null or absent for other triggers than `EVENT`.',
     v.nullish(eventName),
   ),
   where: field(
     'Tests of the data of the event, 1 to 5; an event that fails one starts nothing.',
     v.nullish(EventWhere),
+  ),
+  audienceCondition: field(
+    'Condition tree of the trigger `CONTACT_CREATED`; new contacts that do not match it do not enter.',
+    v.nullish(StepTree),
+  ),
+  imports: field(
+    'Whether contacts that an import creates start a workflow with the trigger `CONTACT_CREATED`; `false` when absent.',
+    v.optional(v.boolean('must be true or false')),
   ),
   exits: field('What ends executions early, up to 20; set by `exits` of the workflow.', v.nullish(Exits)),
 });

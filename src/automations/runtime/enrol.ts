@@ -1,10 +1,12 @@
-import { eventQuery } from '../../contacts/conditions.ts';
+import { conditionQuery, eventQuery } from '../../contacts/conditions.ts';
 import { eventData } from '../../contacts/events/queries.ts';
 import type { JsonObjectValue } from '../../lib/contact-data.ts';
+import { AppError } from '../../lib/errors.ts';
+import { storedDefinition } from '../../segments/definition.ts';
 import { isoText } from '../../store/columns.ts';
 import type { Outbox } from '../../store/outbox/dispatcher.ts';
 import { enqueueTaken, type TakenRow } from '../../store/outbox/queries.ts';
-import { type Database, raw, sql } from '../../store/sql.ts';
+import { type Database, type Query, raw, sql } from '../../store/sql.ts';
 import { type StartOutcome, startRuns } from '../enrollment/starting.ts';
 import { contextOf } from './condition.ts';
 import { startsUnderWay } from './recovery.ts';
@@ -113,7 +115,7 @@ interface Enrolling {
   id: string;
   projectId: string;
   /** The config of its trigger. */
-  trigger: { eventName?: unknown; where?: unknown } | null;
+  trigger: { eventName?: unknown; where?: unknown; audienceCondition?: unknown } | null;
   /** When a pause ended, and until when those whom it held begin; null where none did. */
   resumedAt: string | null;
   spreadUntil: string | null;
@@ -148,25 +150,40 @@ interface Pending {
   eventId: string;
   data: JsonObjectValue | null;
   limitedBy: string | null;
-  /** Whether the event passes the tests of the trigger. */
+  /** Whether the event, or the new contact, passes the tests of the trigger. */
   matches: boolean;
   createdAt: string;
 }
 
-// Ids of events are of version 7, so their order is that of time.
-function takePending(tx: Database, { id, projectId, trigger }: Enrolling, limit: number): Promise<Pending[]> {
-  const { eventName, where } = trigger ?? {};
-  const passes =
-    typeof eventName === 'string' && where ? eventQuery(projectId, eventName, where, new Date()) : raw('true');
+// Ids of events and contacts are of version 7, so their order is that of time.
+async function takePending(tx: Database, automation: Enrolling, limit: number): Promise<Pending[]> {
+  const { id } = automation;
+  const passes = await testsOf(tx, automation);
   return tx.rows<Pending>(sql`
     with taken as (
       delete from automation_arrivals where id = any (array(
         select id from automation_arrivals where automation_id = ${id} order by event_id limit ${limit}
         for update skip locked))
-      returning contact_id, event_id, context, created_at)
+      returning contact_id, project_id, event_id, context, created_at, limited_by)
     select p.contact_id as "contactId", p.event_id as "eventId", coalesce(p.context, ${raw(eventData('t'))}) as data,
-      t.limited_by as "limitedBy", (${passes}) is true as matches,
+      coalesce(t.limited_by, p.limited_by) as "limitedBy", (${passes}) is true as matches,
       ${raw(isoText('p.created_at'))} as "createdAt"
     from taken p left join events t on t.id = p.event_id
+      left join contacts c on c.id = p.contact_id and c.project_id = p.project_id
     order by p.event_id`);
+}
+
+/** SQL of whether the event `t`, or the contact `c`, passes what the trigger asks for. A condition that cannot be read passes nobody. */
+async function testsOf(tx: Database, { projectId, trigger }: Enrolling): Promise<Query> {
+  const { eventName, where, audienceCondition } = trigger ?? {};
+  const now = new Date();
+  if (typeof eventName === 'string') return where ? eventQuery(projectId, eventName, where, now) : raw('true');
+  if (!audienceCondition) return raw('true');
+  try {
+    const { condition, segments } = await storedDefinition(tx, projectId, audienceCondition);
+    return conditionQuery(condition, { projectId, now, segments, reach: 'one' });
+  } catch (error) {
+    if (error instanceof AppError) return raw('false');
+    throw error;
+  }
 }

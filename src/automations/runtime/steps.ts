@@ -53,7 +53,7 @@ export function configOf<Type extends StepType>(type: Type, step: GraphStep): St
 export async function enterStep(scene: StepScene, step: GraphStep, stepRunId: string): Promise<Entered> {
   switch (step.type) {
     case 'TRIGGER':
-      return { done: true, output: triggered(step, scene.run.now) };
+      return { done: true, output: triggered(step, scene.run) };
     case 'SEND_EMAIL':
       return { done: true, output: await sendMail(scene, step, stepRunId) };
     case 'DELAY': {
@@ -175,9 +175,11 @@ export async function triggerData(
   return sourceEventId === null ? context : ((await resumingEvent(tx, sourceEventId))?.data ?? null);
 }
 
-function triggered(step: GraphStep, now: string): JsonObjectValue {
+// What is started by the contact itself is started by its creation.
+function triggered(step: GraphStep, { now, contactId, sourceEventId }: LockedRun): JsonObjectValue {
   const { eventName } = step.config;
-  return { triggered: true, eventName: typeof eventName === 'string' ? eventName : 'manual', timestamp: now };
+  const byHand = sourceEventId === contactId ? 'contact.created' : 'manual';
+  return { triggered: true, eventName: typeof eventName === 'string' ? eventName : byHand, timestamp: now };
 }
 
 async function sendMail(scene: StepScene, step: GraphStep, stepRunId: string): Promise<JsonObjectValue> {

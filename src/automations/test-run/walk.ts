@@ -107,7 +107,7 @@ async function tryStep(
 ): Promise<Tried> {
   switch (step.type) {
     case 'TRIGGER':
-      return tryTrigger(step, at, given, rehearsal);
+      return tryTrigger(step, facts, at, given, rehearsal);
     case 'SEND_EMAIL': {
       const output = await rehearsal.email(step, facts);
       return { output, endsAt: at, outcome: output.skipped === undefined ? 'COMPLETED' : 'SKIPPED' };
@@ -142,11 +142,17 @@ async function tryStep(
 // Without data it is a start by hand, which passes no tests.
 async function tryTrigger(
   step: GraphStep,
+  facts: StepFacts,
   at: number,
   { data }: Pick<TestRun, 'data'>,
   rehearsal: Rehearsal,
 ): Promise<Tried> {
-  const { eventName, where } = step.config;
+  const { eventName, where, audienceCondition } = step.config;
+  if (audienceCondition) {
+    const tested = await rehearsal.condition({ mode: 'tree', condition: audienceCondition }, facts, at);
+    if (tested.branch === 'yes') return { output: {}, endsAt: at };
+    return { output: {}, endsAt: at, outcome: 'SKIPPED', exit: 'The contact does not match the trigger' };
+  }
   const name = typeof eventName === 'string' ? eventName : null;
   const output = { eventName: name };
   if (name === null || !data || (await rehearsal.passes({ name, data: data as JsonObjectValue }, where)))

@@ -154,7 +154,7 @@ async function emptyAnswers(tx: Database, { projectId, contactId, pattern }: Sub
     from webhook_deliveries d
     where d.id = a.delivery_id and (a.answer is not null or a.error <> ${erasedText})
       and d.endpoint_id in (select id from webhook_endpoints where project_id = ${projectId})
-      and (d.event_id in (select id from events where contact_id = ${contactId})
+      and (d.event_id in (select id from events where contact_id = ${contactId} union all select ${contactId}::uuid)
         or coalesce(a.answer ~* ${pattern}::text, false))`);
   return { rows, after: null };
 }

@@ -1,4 +1,4 @@
-import { AutomationRun, AutomationSwitch, AutomationVersion } from '../../automations/entity.ts';
+import { AutomationRun, AutomationSwitch, AutomationVersion, type triggerTypes } from '../../automations/entity.ts';
 import type { JsonObjectValue } from '../../lib/contact-data.ts';
 import type { RunStatus } from '../../lib/enums.ts';
 import { isoText } from '../../store/columns.ts';
@@ -11,16 +11,19 @@ export interface WorkflowFacts {
   id: string;
   name: string;
   enabled: boolean;
-  triggerType: 'EVENT' | 'MANUAL' | 'SCHEDULE';
-  triggerConfig: { audienceCondition?: unknown; segmentId?: string | null; where?: unknown } | null;
+  triggerType: (typeof triggerTypes)[number];
+  triggerConfig: { audienceCondition?: unknown; segmentId?: string | null; where?: unknown; imports?: unknown } | null;
   eventName: string | null;
   allowReentry: boolean;
+  createdAt: string;
   /** ISO instant; null while it is not paused. */
   pausedAt: string | null;
   entries: number;
   refusedAt: string | null;
   refusedReason: string | null;
   refusedEventId: string | null;
+  /** Whether an import created the contact, as far as its history says; false where the trigger does not ask. */
+  wasImported: boolean;
   /** Whether the contact waits to be enrolled. */
   isPending: boolean;
   /** The last event of that name that the contact had up to the instant. */
@@ -37,8 +40,13 @@ export function findWorkflow(
 ): Promise<WorkflowFacts | null> {
   return db.row(sql`
     select a.id, a.name, a.enabled, a.trigger_type as "triggerType", a.trigger_config as "triggerConfig",
-      a.event_name as "eventName", a.allow_reentry as "allowReentry", ${iso('a.paused_at')} as "pausedAt", coalesce(n.last_entry, 0) as entries,
+      a.event_name as "eventName", a.allow_reentry as "allowReentry", ${iso('a.created_at')} as "createdAt",
+      ${iso('a.paused_at')} as "pausedAt", coalesce(n.last_entry, 0) as entries,
       ${iso('n.refused_at')} as "refusedAt", n.refused_reason as "refusedReason", n.refused_event_id as "refusedEventId",
+      a.trigger_type = 'CONTACT_CREATED' and (exists (
+          select from contact_changes h where h.project_id = a.project_id and h.contact_id = ${contactId} and h.sign = 1 and h.cause like 'import-%')
+        or exists (select from contact_history h where h.project_id = a.project_id and h.contact_id = ${contactId} and h.before is null
+          and h.moved is null and h.cause ->> 'type' = 'import')) as "wasImported",
       exists (select from automation_arrivals v where v.contact_id = ${contactId} and v.automation_id = a.id) as "isPending",
       (select jsonb_build_object('id', e.id, 'at', ${iso('e.created_at')}, 'data', e.data) from events e
         where e.contact_id = ${contactId} and e.project_id = a.project_id and e.name = a.event_name

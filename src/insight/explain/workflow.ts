@@ -31,7 +31,9 @@ export async function explainWorkflow(
 ): Promise<Finding> {
   const workflow = await findWorkflow(db, projectId, id, contact.id, at);
   if (workflow === null) throw notFound('workflow', id);
-  const { eventName, event } = workflow;
+  const { eventName } = workflow;
+  if (workflow.triggerType === 'CONTACT_CREATED') return explainCreated(db, projectId, contact, workflow, at);
+  const { event } = workflow;
   const run = await runFacts(db, id, contact.id, { eventId: event?.id ?? null, at });
   const decisions: Decision[] = [];
   if (event !== null)
@@ -62,6 +64,47 @@ export async function explainWorkflow(
   const isStopped = decisions.some(({ outcome }) => outcome === 'stop');
   const sentence = isStopped ? undefined : 'The workflow has not been started for this contact.';
   return finding('did_not', decisions, sentence, { fixes: workflow.enabled ? [] : [enableFix(workflow)] });
+}
+
+// A workflow that the creation of the contact starts.
+async function explainCreated(
+  db: Database,
+  projectId: string,
+  contact: ContactFacts,
+  workflow: WorkflowFacts,
+  at: string,
+): Promise<Finding> {
+  const { id, createdAt } = contact;
+  const created = `The contact was created on ${onDate(createdAt)}.`;
+  const decisions = [recorded('workflow.created', 'pass', created, { at: createdAt })];
+  const run = await runFacts(db, workflow.id, id, { eventId: null, at });
+  if (run !== null) return inside(db, projectId, workflow, run, decisions);
+  if (createdAt < workflow.createdAt) {
+    const later = 'The workflow was made after the contact was created.';
+    return finding('did_not', [...decisions, recorded('workflow.enabled', 'stop', later, { at: workflow.createdAt })]);
+  }
+  return refused(db, projectId, contact, workflow, { id, at: createdAt, data: null }, decisions);
+}
+
+/** Why a trigger started nothing when the contact was created; null where it asks for nothing that the contact lacks. */
+async function notMatched(
+  db: Database,
+  projectId: string,
+  contact: ContactFacts,
+  { triggerConfig, wasImported }: WorkflowFacts,
+): Promise<Decision[] | null> {
+  const { audienceCondition, imports } = triggerConfig ?? {};
+  if (imports !== true && wasImported)
+    return [
+      recorded('workflow.trigger', 'stop', 'An import created the contact, and the trigger does not include imports.', {
+        at: contact.createdAt,
+        expected: { imports: true },
+        actual: { imports: false },
+      }),
+    ];
+  if (!audienceCondition) return null;
+  const tested = await conditionDecisions(db, projectId, contact, audienceCondition, contact.readAt);
+  return tested.some(({ outcome }) => outcome === 'stop') ? tested : null;
 }
 
 function missingEvent(names: readonly string[], eventName: string): Decision {
@@ -105,7 +148,9 @@ async function refused(
   // Only an enabled workflow refuses anybody.
   const was = reason !== null || (known?.enabled ?? enabled);
   const detail = { at: known?.at ?? null, expected: true, actual: was, source };
-  const words = was ? 'The workflow was enabled then.' : 'The workflow was disabled when the event came.';
+  const isCreated = workflow.triggerType === 'CONTACT_CREATED';
+  const when = isCreated ? 'the contact was created' : 'the event came';
+  const words = was ? 'The workflow was enabled then.' : `The workflow was disabled when ${when}.`;
   const outcome = was ? 'pass' : 'stop';
   decisions.push(
     known === null
@@ -118,6 +163,8 @@ async function refused(
     return finding('did_not', decisions);
   }
   const { eventName, triggerConfig } = workflow;
+  const unmatched = isCreated ? await notMatched(db, projectId, contact, workflow) : null;
+  if (unmatched !== null) return finding('did_not', [...decisions, ...unmatched]);
   if (!(await eventPasses(db, projectId, { name: eventName ?? '', data: event.data }, triggerConfig?.where))) {
     const words = 'The data of the event does not match the trigger of the workflow.';
     const compared = { dataAsOf: event.at, expected: triggerConfig?.where, actual: event.data, source };
@@ -135,7 +182,7 @@ async function refused(
     decisions.push(evaluated('workflow.entry', 'stop', refusals.reentry ?? '', { dataAsOf, source }));
     return finding('did_not', decisions);
   }
-  const sentence = 'The event started no execution, and no reason was recorded.';
+  const sentence = `${isCreated ? 'The creation' : 'The event'} started no execution, and no reason was recorded.`;
   decisions.push(recorded('workflow.entry', 'info', sentence, { source }));
   return finding('cannot_tell', decisions, sentence);
 }

@@ -1,7 +1,6 @@
 import pLimit from 'p-limit';
 import type { buildConnector } from 'undici';
 import type { TellMembers } from '../../accounts/system-mail/service.ts';
-import { eventData } from '../../contacts/events/queries.ts';
 import { contactsAndTrash } from '../../contacts/trash-queries.ts';
 import { callOut, NoAnswer } from '../../http/guarded-requests/call.ts';
 import { AddressRefused } from '../../http/guarded-requests/guard.ts';
@@ -13,10 +12,10 @@ import type { HorizonTimes } from '../../segments/changes.ts';
 import { databaseNow } from '../../store/changes.ts';
 import { isoInstant } from '../../store/columns.ts';
 import type { OutboxTicket } from '../../store/outbox/queries.ts';
-import { type Database, raw, sql } from '../../store/sql.ts';
+import { type Database, sql } from '../../store/sql.ts';
 import { secretsOf, WebhookDelivery, WebhookEndpoint } from './entity.ts';
 import { feedEndpoint, replayPage } from './feed.ts';
-import { payloadOf, signedHeaders, webhookIdOf } from './payload.ts';
+import { deliveredColumns, payloadOf, signedHeaders, webhookIdOf } from './payload.ts';
 import { afterCall, type CallConsequence } from './retries.ts';
 import type { AttemptBody } from './schema.ts';
 
@@ -125,11 +124,9 @@ async function dueDeliveries(db: Database, { id, ordered, isSlow }: Endpoint): P
       where endpoint_id = ${id} and status = 'PENDING' and due_at <= now()
       order by due_at, sequence limit ${isSlow ? 1 : batchSize}`;
   return db.rows<Due>(sql`
-    select d.id, d.sequence::text as sequence, d.event_id as "eventId", d.attempts,
-      case when e.id is not null then jsonb_build_object('name', e.name, 'at', e.created_at::text,
-        'data', ${raw(eventData('e'))}, 'emailId', e.email_id) end as event,
-      case when c.id is not null then jsonb_build_object('id', c.id, 'email', c.email) end as contact
-    from (${next}) d left join events e on e.id = d.event_id left join ${contactsAndTrash} c on c.id = e.contact_id
+    select d.id, d.sequence::text as sequence, d.event_id as "eventId", d.attempts, ${deliveredColumns}
+    from (${next}) d left join events e on e.id = d.event_id
+      left join ${contactsAndTrash} c on c.id = coalesce(e.contact_id, d.event_id)
     order by d.sequence`);
 }
 

@@ -7,7 +7,7 @@ import { type HorizonTimes, settledHorizon } from '../../segments/changes.ts';
 import { removeSome } from '../../store/columns.ts';
 import { signalOrStart } from '../../store/outbox/calls.ts';
 import { type Database, join, type Query, sql, unprepared } from '../../store/sql.ts';
-import { isNarrow, subscribes } from './payload.ts';
+import { creationPatterns, deliverable, isNarrow, subscribes } from './payload.ts';
 
 interface WebhookWatchDeps {
   db: Database;
@@ -119,12 +119,12 @@ export function feedEndpoint(db: Database, endpointId: string, times?: HorizonTi
 function eventsAfter({ projectId, events, cursorAt, cursorId }: Place, horizon: string): Query {
   if (!isNarrow(events))
     return sql`
-      select id, name, created_at from events
-      where project_id = ${projectId} and (created_at, id) > (${cursorAt}::timestamptz, ${cursorId}::uuid)
+      select id, name, created_at from ${deliverable(projectId, events)} e
+      where (created_at, id) > (${cursorAt}::timestamptz, ${cursorId}::uuid)
         and created_at < ${horizon}::timestamptz`;
   const named = events.map(
-    (name) => sql`(select e.id, e.name, e.created_at from events e
-      where project_id = ${projectId} and e.name = ${name} and created_at >= ${cursorAt}::timestamptz
+    (name) => sql`(select e.id, e.name, e.created_at from ${deliverable(projectId, [name])} e
+      where e.name = ${name} and created_at >= ${cursorAt}::timestamptz
         and created_at < ${horizon}::timestamptz and (created_at, id) > (${cursorAt}::timestamptz, ${cursorId}::uuid)
       order by created_at, id limit ${pageSize})`,
   );
@@ -157,8 +157,8 @@ export function replayPage(db: Database, endpointId: string): Promise<boolean> {
     if (replay === null) return false;
     const done = await tx.row<{ more: boolean }>(sql`
       with seen as materialized (
-        select id, name, created_at from events
-        where project_id = ${replay.projectId} and created_at <= ${replay.until}::timestamptz
+        select id, name, created_at from ${deliverable(replay.projectId, replay.events)} e
+        where created_at <= ${replay.until}::timestamptz
           and (created_at, id) > (${replay.placeAt}::timestamptz, ${replay.placeId}::uuid)
         order by created_at, id limit ${pageSize}),
       matching as (select * from seen where ${subscribes('name', replay.events)}),
@@ -204,6 +204,7 @@ export async function endpointsWithWork(db: Database): Promise<{ id: string; pro
     select e.id, e.project_id as "projectId" from webhook_endpoints e
     where e.status = 'ENABLED' and (e.resting_until is null or e.resting_until <= now()) and (
       (select max(created_at) from events where project_id = e.project_id) > e.cursor_at
+      or e.events && ${creationPatterns} and (select max(created_at) from contacts where project_id = e.project_id) > e.cursor_at
       or exists (select from webhook_deliveries d where d.endpoint_id = e.id and d.status = 'PENDING' and d.due_at <= now())
       or exists (select from webhook_replays r where r.endpoint_id = e.id and r.status = 'RUNNING'))`);
 }

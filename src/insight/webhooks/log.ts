@@ -1,4 +1,3 @@
-import { eventData } from '../../contacts/events/queries.ts';
 import { contactsAndTrash } from '../../contacts/trash-queries.ts';
 import { notFound } from '../../lib/errors.ts';
 import { leastId } from '../../lib/ids.ts';
@@ -7,7 +6,7 @@ import { databaseNow } from '../../store/changes.ts';
 import { isoInstant, isoText } from '../../store/columns.ts';
 import { type Database, raw, sql } from '../../store/sql.ts';
 import { WebhookAttempt, WebhookDelivery, WebhookEndpoint } from './entity.ts';
-import { type DeliveredEvent, payloadOf, subscribes, webhookIdOf } from './payload.ts';
+import { type DeliveredEvent, deliverable, deliveredColumns, payloadOf, subscribes, webhookIdOf } from './payload.ts';
 import { countMissed } from './retries.ts';
 import type { AttemptBody, AuditSpan, DeliveryBody, EndpointAudit, EndpointBody, ListDeliveries } from './schema.ts';
 
@@ -77,15 +76,21 @@ export async function withHealth(db: Database, endpoints: readonly EndpointBody[
   }));
 }
 
+interface Shown extends Pick<DeliveredEvent, 'contact'> {
+  payload: 'full' | 'thin';
+  event: Pick<DeliveredEvent, 'name' | 'at' | 'data' | 'emailId'> | null;
+}
+
 /** The body that an endpoint is called with for an event; null when the event was deleted. */
 async function bodyOf(db: Database, endpointId: string, eventId: string): Promise<string | null> {
-  const row = await db.row<DeliveredEvent & { payload: 'full' | 'thin' }>(sql`
-    select w.payload, e.id as "eventId", e.name, e.created_at::text as at, ${raw(eventData('e'))} as data, e.email_id as "emailId",
-      case when c.id is not null then jsonb_build_object('id', c.id, 'email', c.email) end as contact
-    from webhook_endpoints w join events e on e.id = ${eventId} and e.project_id = w.project_id
-      left join ${contactsAndTrash} c on c.id = e.contact_id
-    where w.id = ${endpointId}`);
-  return row && payloadOf({ ...row, at: isoInstant(row.at) }, row.payload);
+  const row = await db.row<Shown>(sql`
+    select w.payload, ${deliveredColumns}
+    from webhook_deliveries d join webhook_endpoints w on w.id = d.endpoint_id
+      left join events e on e.id = d.event_id left join ${contactsAndTrash} c on c.id = coalesce(e.contact_id, d.event_id)
+    where d.endpoint_id = ${endpointId} and d.event_id = ${eventId}`);
+  if (!row?.event) return null;
+  const { event, contact, payload } = row;
+  return payloadOf({ ...event, eventId, contact, at: isoInstant(event.at) }, payload);
 }
 
 /** One delivery with its log. @throws 404 */
@@ -136,7 +141,7 @@ export async function auditEndpoint(db: Database, endpointId: string, span: Audi
   );
   const until = new Date(latest).toISOString();
   const counts = await db.row<Omit<EndpointAudit, 'from' | 'until' | 'addsUp'>>(sql`
-    select (select count(*)::int from events where project_id = ${projectId} and created_at >= ${from}::timestamptz
+    select (select count(*)::int from ${deliverable(projectId, events)} e where created_at >= ${from}::timestamptz
         and created_at < ${until}::timestamptz and ${subscribes('name', events)}) as events,
       count(*) filter (where status = 'DELIVERED')::int as delivered, count(*) filter (where status = 'FAILED')::int as failed,
       count(*) filter (where status = 'PENDING')::int as pending,

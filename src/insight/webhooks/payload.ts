@@ -1,5 +1,6 @@
 import { createHmac, randomBytes } from 'node:crypto';
 import { countByName } from '../../contacts/events/counting-queries.ts';
+import { eventData } from '../../contacts/events/queries.ts';
 import type { JsonObjectValue } from '../../lib/contact-data.ts';
 import { invalid } from '../../lib/errors.ts';
 import { editDistance, likeText } from '../../lib/text.ts';
@@ -62,6 +63,34 @@ export function subscribes(column: string, events: readonly string[]): Query {
   const [operator, names] = isNarrow(events) ? ['=', events] : ['like', likes];
   return sql`${raw(column)} ${raw(operator)} any(${names}::text[])`;
 }
+
+/** The name under which endpoints get new contacts. No events are recorded for them, so that an application may track one of that name. */
+const creation = 'contact.created';
+
+/** Subscriptions that new contacts are part of. */
+export const creationPatterns = raw(`array['*', 'contact.*', '${creation}']`);
+
+/**
+ * SQL of what endpoints can get of a project, as a table: its events, and with such a subscription its contacts, each from its creation and under
+ * its own ID.
+ */
+export function deliverable(projectId: string, events: readonly string[]): Query {
+  // Where it is false, Postgres plans for the events alone.
+  const creations = raw(String(events.some((event) => ['*', 'contact.*', creation].includes(event))));
+  return sql`(select id, name, created_at from events where project_id = ${projectId}
+    union all select id, ${raw(`'${creation}'::text`)}, created_at from contacts where project_id = ${projectId} and ${creations})`;
+}
+
+/**
+ * Columns of what is delivered by `d`, a row of deliveries, over its event `e` and the contact `c` of that, or the new contact, which is
+ * delivered as it is by then. Both are null once they are deleted.
+ */
+export const deliveredColumns =
+  raw(`case when e.id is not null then jsonb_build_object('name', e.name, 'at', e.created_at::text,
+      'data', ${eventData('e')}, 'emailId', e.email_id)
+    when c.id is not null then jsonb_build_object('name', d.event_name, 'at', d.event_at::text,
+      'data', jsonb_build_object('subscribed', c.subscribed, 'data', c.data), 'emailId', null) end as event,
+  case when c.id is not null then jsonb_build_object('id', c.id, 'email', c.email) end as contact`);
 
 /** An event with whom it is about, as it is delivered. */
 export interface DeliveredEvent {

@@ -1,6 +1,6 @@
 import { type Database, type Query, sql } from '../../store/sql.ts';
 import { WebhookEndpoint } from './entity.ts';
-import { subscribes } from './payload.ts';
+import { deliverable, subscribes } from './payload.ts';
 
 /** The events of an endpoint that are checked: those from `from` up to the place that the feed has come to. */
 interface Looked {
@@ -30,7 +30,8 @@ const longestMs = 20_000;
  */
 export async function insertMissed(db: Database): Promise<number> {
   const endpoints = await db.rows<Looked & { id: string }>(sql`
-    ${late} and (select max(created_at) from events where project_id = w.project_id) > since order by random()`);
+    ${late} and greatest((select max(created_at) from events where project_id = w.project_id),
+      (select max(created_at) from contacts where project_id = w.project_id)) > since order by random()`);
   const endsAt = performance.now() + longestMs;
   let inserted = 0;
   for (const { id, ...looked } of endpoints) {
@@ -95,8 +96,8 @@ export async function countMissed(db: Database, endpointId: string, looked: Look
 /** SQL: the events of a span that the feed has passed and the endpoint was never queued. */
 function missedOf(endpointId: string, { projectId, events, from, cursorAt, cursorId }: Looked): Query {
   return sql`
-    select e.id, e.name, e.created_at from events e
-    where e.project_id = ${projectId} and e.created_at >= ${from}::timestamptz and e.created_at <= ${cursorAt}::timestamptz
+    select e.id, e.name, e.created_at from ${deliverable(projectId, events)} e
+    where e.created_at >= ${from}::timestamptz and e.created_at <= ${cursorAt}::timestamptz
       and (e.created_at, e.id) <= (${cursorAt}::timestamptz, ${cursorId}::uuid) and ${subscribes('e.name', events)}
       and not exists (select from webhook_deliveries d where d.endpoint_id = ${endpointId} and d.event_id = e.id)`;
 }

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { advance } from '../../../src/automations/runtime/advance.ts';
 import { openSend } from '../../../src/campaigns/state.ts';
+import { writeContact } from '../../../src/contacts/write.ts';
 import type { Explanation } from '../../../src/insight/explain/schema.ts';
 import { newId } from '../../../src/lib/ids.ts';
 import { raw, sql } from '../../../src/store/sql.ts';
@@ -602,7 +603,60 @@ const workflowCauses: Cause[] = [
     'did_not',
     'This workflow only starts by API or by hand, and neither happened.',
   ],
+  [
+    'started by a creation before it was made',
+    () => ofNewContacts({}),
+    'did_not',
+    'The workflow was made after the contact was created.',
+  ],
+  [
+    'started by a creation while it was disabled',
+    async () => {
+      const about = await ofNewContacts({}, false);
+      await again('contact');
+      return about;
+    },
+    'did_not',
+    'The workflow was disabled when the contact was created.',
+  ],
+  [
+    'started by a creation that an import made',
+    async () => {
+      const about = await ofNewContacts({});
+      await again('import-0');
+      return about;
+    },
+    'did_not',
+    'An import created the contact, and the trigger does not include imports.',
+  ],
+  [
+    'started by a creation that matches',
+    async () => {
+      const about = await ofNewContacts({});
+      await again('contact');
+      return about;
+    },
+    'will',
+    'The contact is pending enrollment.',
+  ],
 ];
+
+/** A workflow that new contacts start. */
+async function ofNewContacts(config: object, enabled = true): Promise<{ workflowId: string }> {
+  const about = await aWorkflow({ steps: onlyWait, enabled });
+  await database.db.count(
+    `with step as (update automation_steps set config = $2 where automation_id = $1 and type = 'TRIGGER')
+     update automations set trigger_type = 'CONTACT_CREATED', trigger_config = $2 where id = $1`,
+    [about.workflowId, JSON.stringify(config)],
+  );
+  return about;
+}
+/** Deletes the contact and creates it again, by this cause. */
+async function again(cause: string): Promise<void> {
+  await database.db.count('delete from contacts where id = $1', [contact]);
+  const writing = { cause: cause === 'contact' ? '{"type":"contact"}' : cause, subscribedWhenNew: true };
+  await writeContact(database.db, project.id, { email: ada }, writing);
+}
 
 test.each(workflowCauses)('workflow: %s', async (_name, arrange, verdict, sentence) => {
   expect(await told(await arrange())).toEqual([verdict, sentence]);

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { guardedConnector } from '../../../src/http/guarded-requests/guard.ts';
 import { deliverWebhooks, type WebhookDeps } from '../../../src/insight/webhooks/deliver.ts';
 import { endpointsWithWork } from '../../../src/insight/webhooks/feed.ts';
+import { insertMissed } from '../../../src/insight/webhooks/retries.ts';
 import { aProject, type TestApi, type TestProject, testApi } from '../../support/api.ts';
 import { type TestDatabase, testDatabase } from '../../support/database.ts';
 import { type Answering, type Receiver, startReceiver } from '../../support/receiver.ts';
@@ -248,6 +249,59 @@ test('names and prefixes choose among events, with the same result for narrow an
   await work(wide.id);
   expect(receiver.requests.every(({ body }) => !body.includes('secret'))).toBe(true);
   expect(types().toSorted()).toEqual(['a_b', 'plan.changed', 'plan.changed', 'plan.ended']);
+});
+
+test('new contacts are delivered once under their own ID, beside what an application tracks by that name', async () => {
+  await using receiver = await startReceiver();
+  const project = await aProject(database);
+  const stranger = await aProject(database);
+  const wide = await anEndpoint(project, receiver, { events: ['contact.*'] });
+  const narrow = await anEndpoint(project, receiver, { events: ['contact.created'], payload: 'thin' });
+  const other = await anEndpoint(project, receiver, { events: ['email.*', 'contact.subscribed'] });
+  await Promise.all([wide, narrow, other].map(({ id }) => beginEarlier(id)));
+  const create = async ({ secretKey }: TestProject, email: string) =>
+    (await api.call(secretKey, 'POST', '/contacts', { email, subscribed: false, data: { plan: 'pro' } })).body.id;
+  const [ada, bob] = [await create(project, 'ada@example.com'), await create(project, 'bob@example.com')];
+  await create(stranger, 'eve@example.com');
+  // Written so long ago that nothing can come before it any more.
+  await database.db.count(`update contacts set created_at = now() - interval '20 seconds' where id = any ($1)`, [
+    [ada, bob],
+  ]);
+  const [tracked = ''] = await happened(project, ['contact.created'], { mine: true });
+  const ids = (await endpointsWithWork(database.db)).map((endpoint) => endpoint.id);
+  expect(ids).toEqual(expect.arrayContaining([wide.id, narrow.id]));
+  const bodies = () => receiver.requests.splice(0).map(({ body }) => JSON.parse(body));
+  for (const { id, expected } of [
+    { id: wide.id, expected: { data: { subscribed: false, data: { plan: 'pro' } } } },
+    { id: narrow.id, expected: {} },
+  ]) {
+    expect(await work(id)).toMatchObject({ delivered: 3, failed: 0 });
+    const got = bodies().toSorted((one, next) => (one.data.event.id < next.data.event.id ? -1 : 1));
+    expect(got.find(({ data }) => data.event.id === ada)).toMatchObject({
+      type: 'contact.created',
+      data: {
+        event: { id: ada, name: 'contact.created', ...expected },
+        contact: { id: ada, email: 'ada@example.com' },
+      },
+    });
+    expect(got.map(({ data }) => data.event.id)).toEqual([ada, bob, tracked].toSorted());
+    // Nothing is left, and the second check of the last minutes finds nothing either.
+    expect(await work(id)).toMatchObject({ delivered: 0 });
+    await insertMissed(database.db);
+    expect((await call(project, 'GET', `/${id}/audit`)).body).toMatchObject({ events: 3, delivered: 3, addsUp: true });
+  }
+  expect(await work(other.id)).toMatchObject({ delivered: 0 });
+  // A delivery that got lost counts as missing and comes again; so does a replay.
+  await database.db.count('delete from webhook_deliveries where endpoint_id = $1 and event_id = $2', [wide.id, bob]);
+  expect((await call(project, 'GET', `/${wide.id}/audit`)).body).toMatchObject({ events: 3, addsUp: false });
+  await insertMissed(database.db);
+  expect(await work(wide.id)).toMatchObject({ delivered: 1 });
+  const since = new Date(Date.now() - 60_000).toISOString();
+  expect((await call(project, 'POST', `/${wide.id}/replay`, { since })).status).toBe(202);
+  expect(await work(wide.id)).toMatchObject({ delivered: 3 });
+  expect((await call(project, 'GET', `/${wide.id}/deliveries/${ada}`)).body.body).toContain('"plan":"pro"');
+  await api.call(project.secretKey, 'DELETE', `/contacts/${ada}`);
+  expect((await call(project, 'GET', `/${wide.id}/deliveries/${ada}`)).body.body).toBeNull();
 });
 
 test('an event that commits after later ones is not skipped', async () => {

@@ -349,6 +349,31 @@ describe('what a test key starts reaches its recipients only:', () => {
     );
   });
 
+  test('workflows that new contacts start', async () => {
+    const key = await testKey();
+    const templateId = await aTemplate(database.db, project);
+    const { id } = await anAutomation(database.db, project.id, { steps: { mail: ['SEND_EMAIL', { templateId }] } });
+    await database.db.count(
+      `update automations set trigger_type = 'CONTACT_CREATED', trigger_config = '{}' where id = $1`,
+      [id],
+    );
+    await database.db.count(`update automation_steps set config = '{}' where automation_id = $1 and type = 'TRIGGER'`, [
+      id,
+    ]);
+    await api.call(key, 'POST', '/contacts', { email: 'new@victim.example' });
+    await api.call(project.secretKey, 'POST', '/contacts', { email: 'ours@victim.example' });
+    await enrolPending(database.db);
+    const runs = await database.db.rows<{ email: string; limited: boolean }>(
+      `select c.email, r.limited_by is not null as limited from automation_runs r join contacts c on c.id = r.contact_id
+       where r.automation_id = $1 order by 1`,
+      [id],
+    );
+    expect(runs).toEqual([
+      { email: 'new@victim.example', limited: true },
+      { email: 'ours@victim.example', limited: false },
+    ]);
+  });
+
   test('workflows that a segment starts, when contacts it has changed enter by the sweep', async () => {
     const key = await testKey();
     const templateId = await aTemplate(database.db, project);

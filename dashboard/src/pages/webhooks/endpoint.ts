@@ -33,6 +33,7 @@ export const commonEvents = [
   'email.open',
   'email.click',
   'contact.*',
+  'contact.created',
   'contact.subscribed',
   'contact.unsubscribed',
 ] as const;

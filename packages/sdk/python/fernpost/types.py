@@ -1494,10 +1494,10 @@ class CreateWorkflowRequest(TypedDict):
     """Name of the workflow, 1 to 255 characters."""
     eventName: NotRequired[Optional[str]]
     """Name of the event that starts the workflow, up to 255 characters. Required for `EVENT` unless it is in `triggerConfig`; ignored otherwise."""
-    triggerType: NotRequired[Literal["EVENT", "MANUAL", "SCHEDULE"]]
-    """How contacts enter: `EVENT` at each event of a name, `MANUAL` by `POST /workflows/{id}/executions`, `SCHEDULE` at the times of a cron expression. Default: `"EVENT"`."""
+    triggerType: NotRequired[Literal["EVENT", "MANUAL", "SCHEDULE", "CONTACT_CREATED"]]
+    """How contacts enter: `EVENT` at each event of a name, `MANUAL` by `POST /workflows/{id}/executions`, `SCHEDULE` at the times of a cron expression, `CONTACT_CREATED` when they are created, once each. Default: `"EVENT"`."""
     triggerConfig: NotRequired[Optional[Dict[str, Any]]]
-    """Configuration of the trigger, up to 256 KiB. `EVENT`: `eventName`, and `where` to test the data of the event. `SCHEDULE`: `schedule` (a cron expression of five fields), `timezone`, and `segmentId`, `audienceCondition` or both."""
+    """Configuration of the trigger, up to 256 KiB. `EVENT`: `eventName`, and `where` to test the data of the event. `SCHEDULE`: `schedule` (a cron expression of five fields), `timezone`, and `segmentId`, `audienceCondition` or both. `CONTACT_CREATED`: `audienceCondition`, a condition tree that new contacts must match, and `imports`, `true` for those that an import creates too."""
     description: NotRequired[Optional[str]]
     """Description of the workflow, up to 2,000 characters; null or absent for none."""
     allowReentry: NotRequired[bool]
@@ -3295,7 +3295,7 @@ ListWorkflowsResultDataItem = TypedDict(
         "name": "str",
         "description": "Optional[str]",
         "enabled": "bool",
-        "triggerType": "Literal['EVENT', 'MANUAL', 'SCHEDULE']",
+        "triggerType": "Literal['EVENT', 'MANUAL', 'SCHEDULE', 'CONTACT_CREATED']",
         "triggerConfig": "Optional[Dict[str, Any]]",
         "allowReentry": "bool",
         "pausedAt": "Optional[str]",
@@ -3864,10 +3864,10 @@ class WorkflowWithGraph(TypedDict):
     """Description of the workflow; null if there is none."""
     enabled: bool
     """Whether the workflow is enabled, so that contacts can enter it."""
-    triggerType: Literal["EVENT", "MANUAL", "SCHEDULE"]
-    """How contacts enter: `EVENT` at an event, `MANUAL` by a request, `SCHEDULE` at the times of a cron expression."""
+    triggerType: Literal["EVENT", "MANUAL", "SCHEDULE", "CONTACT_CREATED"]
+    """How contacts enter: `EVENT` at an event, `MANUAL` by a request, `SCHEDULE` at the times of a cron expression, `CONTACT_CREATED` when they are created."""
     triggerConfig: Optional[Dict[str, Any]]
-    """Configuration of the trigger. `EVENT`: `eventName`, and `where` to test the data of the event. `SCHEDULE`: `schedule`, `timezone`, and `segmentId` or `audienceCondition`. Null if there is none."""
+    """Configuration of the trigger. `EVENT`: `eventName`, and `where` to test the data of the event. `SCHEDULE`: `schedule`, `timezone`, and `segmentId` or `audienceCondition`. `CONTACT_CREATED`: `audienceCondition` and `imports`. Null if there is none."""
     allowReentry: bool
     """Whether a contact can enter again after leaving."""
     pausedAt: Optional[str]
@@ -4836,8 +4836,8 @@ class UpdateWorkflowRequest(TypedDict):
     """New name, 1 to 255 characters."""
     description: NotRequired[Optional[str]]
     """New description, up to 2,000 characters; null removes it."""
-    triggerType: NotRequired[Literal["EVENT", "MANUAL", "SCHEDULE"]]
-    """New trigger: `EVENT`, `MANUAL` or `SCHEDULE`. It cannot change while contacts are inside."""
+    triggerType: NotRequired[Literal["EVENT", "MANUAL", "SCHEDULE", "CONTACT_CREATED"]]
+    """New trigger: `EVENT`, `MANUAL`, `SCHEDULE` or `CONTACT_CREATED`. It cannot change while contacts are inside."""
     triggerConfig: NotRequired[Optional[Dict[str, Any]]]
     """New configuration of the trigger, up to 256 KiB. It cannot change while contacts are inside."""
     enabled: NotRequired[bool]
@@ -5142,10 +5142,10 @@ class Workflow(TypedDict):
     """Description of the workflow; null if there is none."""
     enabled: bool
     """Whether the workflow is enabled, so that contacts can enter it."""
-    triggerType: Literal["EVENT", "MANUAL", "SCHEDULE"]
-    """How contacts enter: `EVENT` at an event, `MANUAL` by a request, `SCHEDULE` at the times of a cron expression."""
+    triggerType: Literal["EVENT", "MANUAL", "SCHEDULE", "CONTACT_CREATED"]
+    """How contacts enter: `EVENT` at an event, `MANUAL` by a request, `SCHEDULE` at the times of a cron expression, `CONTACT_CREATED` when they are created."""
     triggerConfig: Optional[Dict[str, Any]]
-    """Configuration of the trigger. `EVENT`: `eventName`, and `where` to test the data of the event. `SCHEDULE`: `schedule`, `timezone`, and `segmentId` or `audienceCondition`. Null if there is none."""
+    """Configuration of the trigger. `EVENT`: `eventName`, and `where` to test the data of the event. `SCHEDULE`: `schedule`, `timezone`, and `segmentId` or `audienceCondition`. `CONTACT_CREATED`: `audienceCondition` and `imports`. Null if there is none."""
     allowReentry: bool
     """Whether a contact can enter again after leaving."""
     pausedAt: Optional[str]

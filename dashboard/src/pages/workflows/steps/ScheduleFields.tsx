@@ -6,7 +6,7 @@ import { ConditionEditor } from '../../../conditions/ConditionEditor.tsx';
 import { filtersIn, formOf, type Tree } from '../../../conditions/tree.ts';
 import { Button } from '../../../ui/Button.tsx';
 import { Dialog } from '../../../ui/Dialog.tsx';
-import { SelectField, TextField } from '../../../ui/Field.tsx';
+import { CheckField, SelectField, TextField } from '../../../ui/Field.tsx';
 import { counted } from '../../../words/numbers.ts';
 import type { Settings } from './settings.ts';
 
@@ -60,6 +60,21 @@ export function ScheduleFields({ shown, problemOf, onChange }: Part) {
   );
 }
 
+/** Which new contacts start an automation. */
+export function CreatedFields({ shown, problemOf, onChange }: Part) {
+  return (
+    <>
+      <Condition shown={shown} problemOf={problemOf} onChange={onChange} />
+      <CheckField
+        label="Include imported contacts"
+        hint="Otherwise contacts created by an import do not enter."
+        checked={shown.imports}
+        onChange={(event) => onChange({ imports: event.target.checked })}
+      />
+    </>
+  );
+}
+
 function Condition({ shown, problemOf, onChange }: Part) {
   const [isOpen, setOpen] = useState(false);
   const problem = problemOf('triggerConfig.audienceCondition');
@@ -85,6 +100,7 @@ function Condition({ shown, problemOf, onChange }: Part) {
       {isOpen ? (
         <ConditionDialog
           initial={shown.audienceCondition}
+          isChecked={shown.triggerType === 'SCHEDULE' ? 'at each scheduled time' : 'when a new contact enters'}
           onTake={(audienceCondition) => onChange({ audienceCondition })}
           onClose={() => setOpen(false)}
         />
@@ -93,7 +109,8 @@ function Condition({ shown, problemOf, onChange }: Part) {
   );
 }
 
-function conditionText({ audienceCondition, segmentId }: Settings): string {
+function conditionText({ triggerType, audienceCondition, segmentId }: Settings): string {
+  if (audienceCondition === null && triggerType === 'CONTACT_CREATED') return 'None: all new contacts enter.';
   if (audienceCondition === null)
     return segmentId
       ? 'None: all contacts in the segment enter.'
@@ -102,13 +119,15 @@ function conditionText({ audienceCondition, segmentId }: Settings): string {
   return `${counted(filters, 'filter')}.`;
 }
 
-/** Builds the condition of a schedule, beside the contacts that match it now. */
+/** Builds the condition of a trigger, beside the contacts that match it now. */
 function ConditionDialog({
   initial,
+  isChecked,
   onTake,
   onClose,
 }: {
   initial: Tree | null;
+  isChecked: string;
   onTake: (tree: Tree) => void;
   onClose: () => void;
 }) {
@@ -116,7 +135,7 @@ function ConditionDialog({
   return (
     <Dialog
       title="Conditions"
-      description="Checked at each scheduled time. The preview shows contacts matching now."
+      description={`Checked ${isChecked}. The preview shows contacts matching now.`}
       onClose={onClose}
     >
       <ConditionEditor initial={initial} onChange={setTree} />

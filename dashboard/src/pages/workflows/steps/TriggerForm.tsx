@@ -10,7 +10,7 @@ import type { Editing } from '../designer/editing.ts';
 import { type EventKind, eventOfKind, kindOf } from '../graph/segment-trigger.ts';
 import type { Workflow } from '../workflow.ts';
 import { EventDataField, EventField, SegmentEventField } from './EventField.tsx';
-import { ScheduleFields } from './ScheduleFields.tsx';
+import { CreatedFields, ScheduleFields } from './ScheduleFields.tsx';
 import { type Settings, settingsOf, triggerBody } from './settings.ts';
 
 const loadExits = () => import('./ExitsField.tsx');
@@ -126,7 +126,7 @@ function StartFields({
   const [chosen, setChosen] = useState<EventKind | null>(null);
   const kind = kindOf(shown.eventName, chosen);
   const choose = (value: string) => {
-    if (value === 'SCHEDULE' || value === 'MANUAL') {
+    if (value === 'SCHEDULE' || value === 'MANUAL' || value === 'CONTACT_CREATED') {
       onChange({ triggerType: value });
       return;
     }
@@ -148,6 +148,7 @@ function StartFields({
         onChange={({ target }) => choose(target.value)}
       >
         <option value="event">Event</option>
+        <option value="CONTACT_CREATED">Contact is created</option>
         <option value="entry">Contact enters a segment</option>
         <option value="exit">Contact leaves a segment</option>
         <option value="SCHEDULE">Schedule</option>
@@ -164,6 +165,9 @@ function StartFields({
         </>
       ) : null}
       {isEvent && kind !== 'event' ? <SegmentEventField kind={kind} {...event} /> : null}
+      {shown.triggerType === 'CONTACT_CREATED' ? (
+        <CreatedFields shown={shown} problemOf={problemOf} onChange={onChange} />
+      ) : null}
       {shown.triggerType === 'SCHEDULE' ? (
         <ScheduleFields shown={shown} problemOf={problemOf} onChange={onChange} />
       ) : null}

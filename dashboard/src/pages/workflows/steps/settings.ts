@@ -29,6 +29,8 @@ export interface Settings {
   segmentId: string;
   /** Only contacts that match it enter; beside a segment, those of its contacts. */
   audienceCondition: Tree | null;
+  /** Whether contacts that an import creates enter too. */
+  imports: boolean;
   exits: Exit[];
 }
 
@@ -48,6 +50,7 @@ export function settingsOf(workflow: Workflow): Settings {
     segmentId: text('segmentId'),
     // Settings that the service has stored are valid, or are named among the issues.
     audienceCondition: isTree(triggerConfig?.audienceCondition) ? inOrder(triggerConfig.audienceCondition) : null,
+    imports: triggerConfig?.imports === true,
     exits: workflow.exits as unknown as Exit[],
   };
 }
@@ -65,9 +68,13 @@ export function triggerBody({
   timezone,
   segmentId,
   audienceCondition,
+  imports,
 }: Settings) {
   if (triggerType === 'EVENT') return { triggerType, triggerConfig: { eventName, ...(where ? { where } : {}) } };
   if (triggerType === 'MANUAL') return { triggerType, triggerConfig: {} };
-  const audience = { ...(segmentId ? { segmentId } : {}), ...(audienceCondition ? { audienceCondition } : {}) };
+  const matching = audienceCondition ? { audienceCondition } : {};
+  if (triggerType === 'CONTACT_CREATED')
+    return { triggerType, triggerConfig: { ...matching, ...(imports && { imports }) } };
+  const audience = { ...(segmentId ? { segmentId } : {}), ...matching };
   return { triggerType, triggerConfig: { schedule, timezone, ...audience } };
 }
