@@ -227,6 +227,7 @@ function restoredChecks({ config, db, mailer, log }: ActivityDeps): ReconcileChe
 
 /** Returns the rules by which old rows are removed. Each subject whose rows need not be kept for ever adds its rule here. */
 export function retentionRules({ db, config, clock }: Pick<ActivityDeps, 'db' | 'config' | 'clock'>): RetentionRule[] {
+  const keptFor = (days: number | null) => ({ days, leastDays: config.CONTACT_HISTORY_DAYS });
   return [
     { name: 'email bodies', removeSome: (limit) => emptyOldBodies(db, bodiesFrom(config, clock()), limit) },
     { name: 'idempotency keys', removeSome: (limit) => removeExpiredKeys(db, limit) },
@@ -259,9 +260,18 @@ export function retentionRules({ db, config, clock }: Pick<ActivityDeps, 'db' | 
     { name: 'plans of language models', removeSome: (limit) => removeOldPlans(db, limit) },
     { name: 'webhook deliveries', removeSome: (limit) => removeOldDeliveries(db, keepDeliveriesDays, limit) },
     { name: 'restored mail', removeSome: (limit) => removeOldRestored(db, limit) },
-    { name: 'events', removeSome: (limit) => removeByAge(db, 'events', config.EVENT_RETENTION_DAYS, clock(), limit) },
-    { name: 'executions', removeSome: (limit) => removeByAge(db, 'runs', config.RUN_RETENTION_DAYS, clock(), limit) },
-    { name: 'mail', removeSome: (limit) => removeByAge(db, 'mail', config.EMAIL_RETENTION_DAYS, clock(), limit) },
+    {
+      name: 'events',
+      removeSome: (limit) => removeByAge(db, 'events', keptFor(config.EVENT_RETENTION_DAYS), clock(), limit),
+    },
+    {
+      name: 'executions',
+      removeSome: (limit) => removeByAge(db, 'runs', keptFor(config.RUN_RETENTION_DAYS), clock(), limit),
+    },
+    {
+      name: 'mail',
+      removeSome: (limit) => removeByAge(db, 'mail', keptFor(config.EMAIL_RETENTION_DAYS), clock(), limit),
+    },
   ];
 }
 

@@ -1317,6 +1317,9 @@ create table projects (
   public_key_requests_per_minute integer default 600 not null,
   trusted boolean default true not null,
   time_zone text,
+  email_retention_days integer,
+  event_retention_days integer,
+  execution_retention_days integer,
   constraint projects_pkey primary key (id),
   constraint projects_public_key_hash_key unique (public_key_hash),
   constraint projects_secret_key_hash_key unique (secret_key_hash),
@@ -1946,6 +1949,8 @@ CREATE OR REPLACE FUNCTION forget_projects()
 AS $function$
 begin
   delete from events e using gone where e.project_id = gone.id;
+  delete from retention_cursors where rule = any (array(
+    select 'removed ' || kind || ' ' || gone.id from gone, unnest(array['mail', 'events', 'runs']) kind));
   return null;
 end
 $function$;
@@ -2348,7 +2353,7 @@ begin
 end
 $function$;
 
-CREATE OR REPLACE FUNCTION remove_old_events(cutoff timestamp with time zone, before uuid, again uuid, most integer)
+CREATE OR REPLACE FUNCTION remove_old_events(cutoff timestamp with time zone, before uuid, again uuid, most integer, own integer DEFAULT NULL::integer)
  RETURNS TABLE(walked integer, removed integer)
  LANGUAGE plpgsql
  SET plan_cache_mode TO 'force_generic_plan'
@@ -2359,10 +2364,10 @@ CREATE OR REPLACE FUNCTION remove_old_events(cutoff timestamp with time zone, be
  SET enable_mergejoin TO 'off'
 AS $function$
 declare
-  page constant uuid[] := retention_page('events', 'events', before, again, most);
+  page uuid[];
   narrowed text[];
 begin
-  walked := cardinality(page);
+  select p.walked, p.page into walked, page from retention_page('events', 'events', before, again, most, own, 'event_retention_days') p;
   narrowed := array(
     select f.project_id || ' ' || case when f.filter ? 'link' then 'email.click' else regexp_replace(f.filter ->> 'field', '^event\.', '') end
     from narrowed_filters(array(select distinct e.project_id from events e where e.id = any (page))) f
@@ -2379,7 +2384,7 @@ begin
 end
 $function$;
 
-CREATE OR REPLACE FUNCTION remove_old_mail(cutoff timestamp with time zone, before uuid, again uuid, most integer)
+CREATE OR REPLACE FUNCTION remove_old_mail(cutoff timestamp with time zone, before uuid, again uuid, most integer, own integer DEFAULT NULL::integer)
  RETURNS TABLE(walked integer, removed integer)
  LANGUAGE plpgsql
  SET plan_cache_mode TO 'force_generic_plan'
@@ -2390,12 +2395,12 @@ CREATE OR REPLACE FUNCTION remove_old_mail(cutoff timestamp with time zone, befo
  SET enable_mergejoin TO 'off'
 AS $function$
 declare
-  page constant uuid[] := retention_page('mail', 'emails', before, again, most);
+  page uuid[];
   busy uuid[];
   named text[];
   notes uuid[];
 begin
-  walked := cardinality(page);
+  select p.walked, p.page into walked, page from retention_page('mail', 'emails', before, again, most, own, 'email_retention_days') p;
   busy := array(
     select p.campaign_id
     from (select distinct m.project_id, m.campaign_id, m.send_seq from emails m where m.id = any (page) and m.campaign_id is not null) p
@@ -2478,7 +2483,7 @@ begin
 end
 $function$;
 
-CREATE OR REPLACE FUNCTION remove_old_runs(cutoff timestamp with time zone, before uuid, again uuid, most integer)
+CREATE OR REPLACE FUNCTION remove_old_runs(cutoff timestamp with time zone, before uuid, again uuid, most integer, own integer DEFAULT NULL::integer)
  RETURNS TABLE(walked integer, removed integer)
  LANGUAGE plpgsql
  SET plan_cache_mode TO 'force_generic_plan'
@@ -2489,10 +2494,10 @@ CREATE OR REPLACE FUNCTION remove_old_runs(cutoff timestamp with time zone, befo
  SET enable_mergejoin TO 'off'
 AS $function$
 declare
-  page constant uuid[] := retention_page('runs', 'automation_runs', before, again, most);
+  page uuid[];
   named text[];
 begin
-  walked := cardinality(page);
+  select p.walked, p.page into walked, page from retention_page('runs', 'automation_runs', before, again, most, own, 'execution_retention_days') p;
   named := array(
     select f.filter #>> '{of,stepId}'
     from narrowed_filters(array(select distinct r.project_id from automation_runs r where r.id = any (page))) f
@@ -2526,17 +2531,17 @@ begin
 end
 $function$;
 
-CREATE OR REPLACE FUNCTION removed_before(kind text)
+CREATE OR REPLACE FUNCTION removed_before(kind text, project uuid DEFAULT NULL::uuid)
  RETURNS timestamp with time zone
  LANGUAGE sql
  STABLE PARALLEL SAFE
 AS $function$
   select timestamptz 'epoch' + ('x' || left(replace(through::text, '-', ''), 12))::bit(48)::bigint * interval '1 millisecond'
-  from retention_cursors where rule = 'removed ' || kind
+  from retention_cursors where rule in ('removed ' || kind, 'removed ' || kind || ' ' || project) order by through desc limit 1
 $function$;
 
-CREATE OR REPLACE FUNCTION retention_page(kind text, table_name text, before uuid, again uuid, most integer)
- RETURNS uuid[]
+CREATE OR REPLACE FUNCTION retention_page(kind text, table_name text, before uuid, again uuid, most integer, own integer, own_column text, OUT walked integer, OUT page uuid[])
+ RETURNS record
  LANGUAGE plpgsql
  SET jit TO 'off'
  SET enable_seqscan TO 'off'
@@ -2544,22 +2549,31 @@ CREATE OR REPLACE FUNCTION retention_page(kind text, table_name text, before uui
 AS $function$
 declare
   nobody constant uuid := '00000000-0000-0000-0000-000000000000';
+  walk constant text := kind || coalesce(' ' || own, '');
   place uuid;
-  page uuid[];
 begin
-  insert into retention_cursors (rule, through) values (kind, nobody) on conflict do nothing;
-  select through into place from retention_cursors where rule = kind for update;
+  insert into retention_cursors (rule, through) values (walk, nobody) on conflict do nothing;
+  select through into place from retention_cursors where rule = walk for update;
   if place < again and place::text like '%-7000-8000-000000000000' then
     place := nobody;
   end if;
   execute format('select array(select id from %I where id > $1 and id < $2 order by id limit $3)', table_name) into page
     using place, before, most;
-  update retention_cursors set through = case when cardinality(page) = most then page[most] else greatest(place, before) end where rule = kind;
-  if cardinality(page) > 0 then
+  update retention_cursors set through = case when cardinality(page) = most then page[most] else greatest(place, before) end where rule = walk;
+  walked := cardinality(page);
+  if walked > 0 and own is null then
     insert into retention_cursors as c (rule, through) values ('removed ' || kind, before)
       on conflict (rule) do update set through = greatest(c.through, excluded.through);
+  elsif walked > 0 then
+    execute format($q$
+      with theirs as materialized (
+        select r.id, r.project_id from %I r join projects p on p.id = r.project_id where r.id = any ($1) and p.%I = $2),
+      noted as (
+        insert into retention_cursors as c (rule, through)
+          select distinct 'removed ' || $3 || ' ' || project_id, $4 from theirs order by 1
+          on conflict (rule) do update set through = greatest(c.through, excluded.through))
+      select coalesce(array_agg(id), '{}') from theirs$q$, table_name, own_column) into page using page, own, kind, before;
   end if;
-  return page;
 end
 $function$;
 

@@ -4,15 +4,15 @@
 -- 1. Conditions: of each contact the last event of each name stays. Whether something has ever happened, within some time or longer ago, is asked of that one.
 --    What saved conditions ask more of stays altogether (narrowed_filters).
 -- 2. Consent: the changes of subscriptions stay, for they are its proof.
-create or replace function remove_old_events(cutoff timestamptz, before uuid, again uuid, most integer)
+create or replace function remove_old_events(cutoff timestamptz, before uuid, again uuid, most integer, own integer default null)
 returns table(walked integer, removed integer) language plpgsql
   set plan_cache_mode = force_generic_plan set jit = off set enable_seqscan = off set enable_bitmapscan = off
   set enable_hashjoin = off set enable_mergejoin = off as $fn$
 declare
-  page constant uuid[] := retention_page('events', 'events', before, again, most);
+  page uuid[];
   narrowed text[];
 begin
-  walked := cardinality(page);
+  select p.walked, p.page into walked, page from retention_page('events', 'events', before, again, most, own, 'event_retention_days') p;
   narrowed := array(
     select f.project_id || ' ' || case when f.filter ? 'link' then 'email.click' else regexp_replace(f.filter ->> 'field', '^event\.', '') end
     from narrowed_filters(array(select distinct e.project_id from events e where e.id = any (page))) f

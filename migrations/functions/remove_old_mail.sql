@@ -8,17 +8,17 @@
 --    counted from rows elsewhere is added up: the recipients of a send by verdict and reason, as src/campaigns/results/verdicts.ts has them, but
 --    without the provider's words; and the mail of a template.
 -- 3. `email.sent` without data, whose data is its mail, goes with it; the index of its contact leads to it. Other events have their own time.
-create or replace function remove_old_mail(cutoff timestamptz, before uuid, again uuid, most integer)
+create or replace function remove_old_mail(cutoff timestamptz, before uuid, again uuid, most integer, own integer default null)
 returns table(walked integer, removed integer) language plpgsql
   set plan_cache_mode = force_generic_plan set jit = off set enable_seqscan = off set enable_bitmapscan = off
   set enable_hashjoin = off set enable_mergejoin = off as $fn$
 declare
-  page constant uuid[] := retention_page('mail', 'emails', before, again, most);
+  page uuid[];
   busy uuid[];
   named text[];
   notes uuid[];
 begin
-  walked := cardinality(page);
+  select p.walked, p.page into walked, page from retention_page('mail', 'emails', before, again, most, own, 'email_retention_days') p;
   busy := array(
     select p.campaign_id
     from (select distinct m.project_id, m.campaign_id, m.send_seq from emails m where m.id = any (page) and m.campaign_id is not null) p

@@ -4,15 +4,15 @@
 --
 -- Who has been in an automation is known by its entries, which stay. Sums stay true: the trigger takes deleted runs off the counts by the hour, and the
 -- statement that deletes them adds them again; what is counted from rows elsewhere is added up: runs of the automation, and paths by step and day.
-create or replace function remove_old_runs(cutoff timestamptz, before uuid, again uuid, most integer)
+create or replace function remove_old_runs(cutoff timestamptz, before uuid, again uuid, most integer, own integer default null)
 returns table(walked integer, removed integer) language plpgsql
   set plan_cache_mode = force_generic_plan set jit = off set enable_seqscan = off set enable_bitmapscan = off
   set enable_hashjoin = off set enable_mergejoin = off as $fn$
 declare
-  page constant uuid[] := retention_page('runs', 'automation_runs', before, again, most);
+  page uuid[];
   named text[];
 begin
-  walked := cardinality(page);
+  select p.walked, p.page into walked, page from retention_page('runs', 'automation_runs', before, again, most, own, 'execution_retention_days') p;
   named := array(
     select f.filter #>> '{of,stepId}'
     from narrowed_filters(array(select distinct r.project_id from automation_runs r where r.id = any (page))) f

@@ -37,6 +37,9 @@ export const Project = defineEntity({
     hideSecretKey: p.boolean().default(false),
     approvalAbove: p.integer().nullable().lazy(),
     timeZone: p.text().nullable().lazy(),
+    emailRetentionDays: p.integer().nullable().lazy(),
+    eventRetentionDays: p.integer().nullable().lazy(),
+    executionRetentionDays: p.integer().nullable().lazy(),
     testAddresses: p.array().defaultRaw("'{}'::text[]").lazy(),
     erasureKeySealed: p.text().nullable().lazy(),
     publicKeyMode: p.enum(publicKeyModes).default('contract').lazy(),
@@ -120,6 +123,7 @@ const recordColumns =
   p.billing_limit_campaigns as "billingLimitCampaigns", p.billing_limit_transactional as "billingLimitTransactional",
   p.billing_limit_inbound as "billingLimitInbound", p.tracking, p.language, p.escape_contact_data as "escapeContactData",
   p.hide_secret_key as "hideSecretKey", p.approval_above as "approvalAbove", p.time_zone as "timeZone",
+  p.email_retention_days as "emailRetentionDays", p.event_retention_days as "eventRetentionDays", p.execution_retention_days as "executionRetentionDays",
   p.test_addresses as "testAddresses",
   p.public_key_mode as "publicKeyMode", p.public_key_requests_per_minute as "publicKeyRequestsPerMinute", p.created_at::text as "createdAt", p.updated_at::text as "updatedAt"`);
 

@@ -42,13 +42,16 @@ export const projectRoutes = [
   }),
   route.patch('/users/@me/projects/:id', {
     ...settings,
-    summary: 'Update the name, tracking, language, time zone, escaping or key visibility of a project',
+    summary: 'Update the name, tracking, language, time zone, retention, escaping or key visibility of a project',
     body: ChangeProject,
     example: { tracking: 'MARKETING_ONLY', language: 'en' },
     returns: 'The project with its changes.',
     reply: ProjectRecord,
     async handle({ app, db, project, body }) {
-      const changed = await changeSettings(db, project.id, body, keysOf(app));
+      const changed = await changeSettings(db, project.id, body, {
+        encryptionKeys: keysOf(app),
+        historyDays: app.config.CONTACT_HISTORY_DAYS,
+      });
       if (changed === null) throw noSuchProject(project.id);
       await app.directory.forgetEverywhere(project.id);
       return changed;

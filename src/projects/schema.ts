@@ -8,6 +8,13 @@ const Cap = v.nullable(Integer);
 export const trackingModes = ['ENABLED', 'DISABLED', 'MARKETING_ONLY'] as const;
 export const publicKeyModes = ['contract', 'hardened'] as const;
 
+/** How many days a project may keep its rows. Few numbers, since each is a walk through the rows of all projects. */
+export const keptDays = [31, 60, 90, 180, 365, 730, 1825] as const;
+const KeptDays = v.nullish(
+  v.picklist(keptDays, `must be ${keptDays.slice(0, -1).join(', ')} or ${keptDays.at(-1)} days, or null`),
+);
+const whoseDays = 'null for as long as the deployment keeps it.';
+
 /** A project as its members see it, keys included (docs/contract/platform.md#2-1). */
 export const ProjectRecord = v.object({
   id: field('ID of the project.', Uuid),
@@ -36,6 +43,12 @@ export const ProjectRecord = v.object({
   timeZone: field(
     'Time zone in which the team sets times, such as `Europe/Berlin`; null for none.',
     v.nullable(v.string()),
+  ),
+  emailRetentionDays: field(`Days for which email is kept; ${whoseDays}`, v.nullable(Integer)),
+  eventRetentionDays: field(`Days for which events are kept; ${whoseDays}`, v.nullable(Integer)),
+  executionRetentionDays: field(
+    `Days for which ended executions of workflows are kept; ${whoseDays}`,
+    v.nullable(Integer),
   ),
   escapeContactData: field('Whether values of contact data are HTML-escaped in email.', v.boolean()),
   hideSecretKey: field('Whether only admins and the owner see the secret key.', v.boolean()),
@@ -92,6 +105,18 @@ export const ChangeProject = v.object({
         coded('invalid_string', isTimezone, 'must be a time zone such as Europe/Berlin'),
       ),
     ),
+  ),
+  emailRetentionDays: field(
+    `Days for which email is kept, ${keptDays.join(', ')}, not below CONTACT_HISTORY_DAYS; ${whoseDays} Older email is removed within hours, and cannot be brought back.`,
+    KeptDays,
+  ),
+  eventRetentionDays: field(
+    `Days for which events are kept, ${keptDays.join(', ')}, not below CONTACT_HISTORY_DAYS; ${whoseDays} Older events are removed within hours, and cannot be brought back.`,
+    KeptDays,
+  ),
+  executionRetentionDays: field(
+    `Days for which ended executions of workflows are kept, ${keptDays.join(', ')}, not below CONTACT_HISTORY_DAYS; ${whoseDays} Older ones are removed within hours, and cannot be brought back.`,
+    KeptDays,
   ),
   escapeContactData: field(
     'Whether values of contact data are HTML-escaped in email.',

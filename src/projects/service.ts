@@ -1,6 +1,6 @@
-import { AppError, forbidden } from '../lib/errors.ts';
+import { AppError, forbidden, invalidField } from '../lib/errors.ts';
 import { seal, sha256 } from '../lib/seal.ts';
-import { lockRow } from '../store/columns.ts';
+import { lockRow, walkAgain } from '../store/columns.ts';
 import type { Database } from '../store/sql.ts';
 import { recordChange } from './audit/record.ts';
 import { type KeyPair, newKeyPair } from './directory.ts';
@@ -73,18 +73,36 @@ async function refuseAnother(tx: Database, userId: string, most: number): Promis
     );
 }
 
-/** Changes the settings of a project; null when it is gone. */
+const retentions = [
+  ['emailRetentionDays', 'mail'],
+  ['eventRetentionDays', 'events'],
+  ['executionRetentionDays', 'runs'],
+] as const;
+
+/**
+ * Changes the settings of a project; null when it is gone. `historyDays` is the setting CONTACT_HISTORY_DAYS.
+ * @throws 422 for a retention below it
+ */
 export function changeSettings(
   db: Database,
   id: string,
   changes: ChangeProject,
-  encryptionKeys: EncryptionKeys,
+  { encryptionKeys, historyDays }: { encryptionKeys: EncryptionKeys; historyDays: number },
 ): Promise<ProjectRecord | null> {
+  for (const [name] of retentions)
+    if ((changes[name] ?? historyDays) < historyDays) {
+      const message = `must not be below the ${historyDays} days for which changes of contacts are kept`;
+      throw invalidField(name, message, 'too_small');
+    }
   return db.transaction(async (tx) => {
     const before = await projectRecord(tx, id, encryptionKeys);
     const after = await changeProject(tx, id, changes, encryptionKeys);
-    if (before !== null && after !== null)
-      await recordChange(tx, id, { action: 'project.updated', target: id, before: { ...before }, after: { ...after } });
+    if (before === null || after === null) return null;
+    for (const [name, rows] of retentions) {
+      const days = after[name];
+      if (days !== null && days !== before[name]) await walkAgain(tx, rows, days);
+    }
+    await recordChange(tx, id, { action: 'project.updated', target: id, before: { ...before }, after: { ...after } });
     return after;
   });
 }

@@ -72,52 +72,86 @@ export function removeSome(db: Database, table: string, which: Query, limit: num
     delete from ${raw(table)} where ctid = any(array(select ctid from ${raw(table)} where ${which} limit ${limit}))`);
 }
 
-/** Rows whose age retention removes them by, with their sums left as they are; runs are those of automations. */
-type AgingRows = 'mail' | 'events' | 'runs';
+/** Rows that retention removes by their age, with their sums left as they are, by the column of a project with its own days; runs are those of automations. */
+const agingRows = {
+  mail: 'email_retention_days',
+  events: 'event_retention_days',
+  runs: 'execution_retention_days',
+} as const;
+type AgingRows = keyof typeof agingRows;
+
+/** How many days rows are kept. */
+interface Retention {
+  /** By the deployment; null for ever. Projects may have them kept shorter. */
+  days: number | null;
+  /** At least, whatever a project asks for. */
+  leastDays: number;
+}
 
 const rowsPerWalk = 1_000;
 // What is left then is removed by the next run of the schedule.
 const longestWalkMs = 120_000;
 
 /**
- * Removes mail, events or ended runs that are older than so many days (null: none), to a whole day in UTC, so that counts by the hour and by the day are about
- * all of their rows or none. Goes on where it ended the last time; ends when nothing old is left, `limit` rows are removed or two
+ * Removes mail, events or ended runs that are older than the deployment or their project keeps them, to a whole day in UTC, so that counts by the hour and
+ * by the day are about all of their rows or none. Goes on where it ended the last time; ends when nothing old is left, `limit` rows are removed or two
  * minutes are over. Answers how many.
  */
 export async function removeByAge(
   db: Database,
   rows: AgingRows,
-  days: number | null,
+  { days, leastDays }: Retention,
   now: Date,
   limit: number,
 ): Promise<number> {
-  if (days === null) return 0;
-  const cutoff = new Date((Math.floor(now.getTime() / dayMs) - days) * dayMs);
-  const month = new Date(Date.UTC(cutoff.getUTCFullYear(), cutoff.getUTCMonth()));
   const end = performance.now() + longestWalkMs;
-  for (let removed = 0; ; ) {
-    const step = await db.row<{ walked: number; removed: number }>(sql`
-      select walked, removed from ${raw(`remove_old_${rows}`)}(${cutoff.toISOString()}::timestamptz, ${firstIdAt(cutoff)}::uuid,
-        ${firstIdAt(month)}::uuid, ${rowsPerWalk})`);
-    removed += step?.removed ?? 0;
-    if ((step?.walked ?? 0) < rowsPerWalk || removed >= limit || performance.now() > end) return removed;
+  const column = raw(agingRows[rows]);
+  // Projects choose from few numbers, so these are few walks.
+  const shorter = await db.rows<{ own: number }>(sql`
+    select distinct ${column} as own from projects where ${column} < coalesce(${days}::integer, 2147483647) order by 1`);
+  const walks = shorter.map(({ own }) => ({ kept: Math.max(own, leastDays), own: own as number | null }));
+  if (days !== null) walks.unshift({ kept: days, own: null });
+  let removed = 0;
+  for (const { kept, own } of walks) {
+    const cutoff = new Date((Math.floor(now.getTime() / dayMs) - kept) * dayMs);
+    const month = new Date(Date.UTC(cutoff.getUTCFullYear(), cutoff.getUTCMonth()));
+    for (let walked = rowsPerWalk; walked === rowsPerWalk; ) {
+      const step = await db.row<{ walked: number; removed: number }>(sql`
+        select walked, removed from ${raw(`remove_old_${rows}`)}(${cutoff.toISOString()}::timestamptz, ${firstIdAt(cutoff)}::uuid,
+          ${firstIdAt(month)}::uuid, ${rowsPerWalk}, ${own}::integer)`);
+      removed += step?.removed ?? 0;
+      walked = step?.walked ?? 0;
+      if (removed >= limit || performance.now() > end) return removed;
+    }
   }
+  return removed;
 }
 
-/** The instant before which some of these rows may be gone because of their age; null where none were removed. */
-export async function removedBefore(db: Database, ...rows: AgingRows[]): Promise<Date | null> {
+/** Lets the walk for projects that keep rows so many days begin again: one of them has older rows that it has passed. */
+export async function walkAgain(tx: Database, rows: AgingRows, own: number): Promise<void> {
+  await tx.count(sql`delete from retention_cursors where rule = ${`${rows} ${own}`}`);
+}
+
+/** The instant before which some of these rows of a project may be gone because of their age; null where none were removed. */
+export async function removedBefore(db: Database, projectId: string, ...rows: AgingRows[]): Promise<Date | null> {
   const row = await db.row<{ at: string | null }>(
-    sql`select max(removed_before(kind))::text as at from unnest(${rows}::text[]) kind`,
+    sql`select max(removed_before(kind, ${projectId}::uuid))::text as at from unnest(${rows}::text[]) kind`,
   );
   return row?.at ? new Date(row.at) : null;
 }
 
 /** A span with those ends moved outwards to whole hours or days (`unitMs`) whose rows are gone: what happened then is known by counts alone. */
-export async function countedSpan(db: Database, rows: AgingRows[], span: SqlSpan, unitMs: number): Promise<SqlSpan> {
+export async function countedSpan(
+  db: Database,
+  projectId: string,
+  rows: AgingRows[],
+  span: SqlSpan,
+  unitMs: number,
+): Promise<SqlSpan> {
   const { from, until } = span;
   // Nothing is removed that is younger, and -infinity has no part of an hour.
   if (![from, until].some((at) => Date.parse(at) < Date.now() - 31 * dayMs)) return span;
-  const before = await removedBefore(db, ...rows);
+  const before = await removedBefore(db, projectId, ...rows);
   const isGone = (at: string) => before !== null && Date.parse(at) < before.getTime();
   const whole = (at: string, round: (units: number) => number) =>
     new Date(round(Date.parse(at) / unitMs) * unitMs).toISOString();

@@ -340,3 +340,44 @@ test('the settings of SMTP are there to copy, and lead to a key that sends', asy
     expect(await secretOf(page)).toMatch(/^rk_/);
   });
 });
+
+test('how long data is kept is chosen for each kind, and what that removes is asked for once more', async () => {
+  const other = await aProject(world.database, 'Kurzes Gedächtnis');
+  await joins(world.database.db, other.id, person, 'OWNER');
+  const kept = () =>
+    world.database.db.row(
+      'select email_retention_days as mail, event_retention_days as events from projects where id = $1',
+      [other.id],
+    );
+  await inDashboard(async (page) => {
+    await page.goto(`${world.url}/app/${other.id}/settings`);
+    await page.getByLabel('Emails', { exact: true }).selectOption('1 year');
+    await button(page, 'Save retention').click();
+    const dialog = page.getByRole('alertdialog', { name: 'Remove older data?' });
+    await dialog.getByText('Emails older than 1 year are removed.').waitFor();
+    expect(await accessibilityProblems(page)).toEqual([]);
+    await dialog.getByRole('button', { name: 'Cancel' }).click();
+    await dialog.waitFor({ state: 'detached' });
+    expect(await kept()).toEqual({ mail: null, events: null });
+    await button(page, 'Save retention').click();
+    await dialog.getByRole('button', { name: 'Remove older data' }).click();
+    await page.getByText('Retention saved').waitFor();
+    expect(await kept()).toEqual({ mail: 365, events: null });
+    // Below the days for which changes of contacts are kept it is refused, at its field.
+    await page.getByLabel('Events', { exact: true }).selectOption('31 days');
+    await button(page, 'Save retention').click();
+    await dialog.getByRole('button', { name: 'Remove older data' }).click();
+    await page
+      .getByText(/must not be below the 90 days/)
+      .first()
+      .waitFor();
+    expect(await kept()).toEqual({ mail: 365, events: null });
+    // Longer needs no question.
+    await page.keyboard.press('Escape');
+    await dialog.waitFor({ state: 'detached' });
+    await page.getByLabel('Events', { exact: true }).selectOption('As long as the service keeps them');
+    await page.getByLabel('Emails', { exact: true }).selectOption('5 years');
+    await button(page, 'Save retention').click();
+    await expect.poll(kept).toEqual({ mail: 1825, events: null });
+  });
+});

@@ -17,7 +17,9 @@ import { firstIdAt } from '../../src/lib/ids.ts';
 import { dayMs, hourMs, sqlSpan } from '../../src/lib/time.ts';
 import { foldMailChanges, mailByDay, mailCounts } from '../../src/mail/ledger/mail-count-queries.ts';
 import { reasonCodes, reasonSentences } from '../../src/mail/ledger/reasons.ts';
-import { removeByAge } from '../../src/store/columns.ts';
+import type { ChangeProject } from '../../src/projects/schema.ts';
+import { changeSettings } from '../../src/projects/service.ts';
+import { removeByAge, removedBefore } from '../../src/store/columns.ts';
 import { templateUsage } from '../../src/templates/service.ts';
 import { aProject, type TestProject } from '../support/api.ts';
 import { anAutomation, letIn } from '../support/automation-fixtures.ts';
@@ -32,7 +34,8 @@ const now = new Date();
 const keptDays = 90;
 const cutoff = new Date((Math.floor(now.getTime() / dayMs) - keptDays) * dayMs);
 const people = 23;
-const run = (kind: 'mail' | 'events' | 'runs', at = now) => removeByAge(database.db, kind, keptDays, at, 1_000_000);
+const run = (kind: 'mail' | 'events' | 'runs', at = now) =>
+  removeByAge(database.db, kind, { days: keptDays, leastDays: 0 }, at, 1_000_000);
 const one = <Row extends object>(text: string, values: unknown[] = []) =>
   database.db.row<Row>(text, values) as Promise<Row>;
 
@@ -599,7 +602,8 @@ test('every statement finds its rows by an index', async () => {
   await database.db.transaction(async (tx) => {
     await tx.rows('select pg_stat_force_next_flush()');
     await tx.rows('delete from retention_cursors');
-    for (const kind of ['mail', 'events', 'runs'] as const) await removeByAge(tx, kind, keptDays, now, 1_000_000);
+    for (const kind of ['mail', 'events', 'runs'] as const)
+      await removeByAge(tx, kind, { days: keptDays, leastDays: 0 }, now, 1_000_000);
   });
   const after = await scans();
   expect(after.scans).toBe(before.scans);
@@ -662,4 +666,94 @@ test('of reports and mail that come while old mail is removed none is lost or co
   );
   expect(left.waiting).toBe(to.length);
   expect(left.old).toBeLessThan(mails.length);
+});
+
+test('a project keeps its rows for fewer days than the deployment: its sums stay, explanations know, and no other project loses any', async () => {
+  const { db } = database;
+  await db.rows('delete from retention_cursors');
+  const projects = { short: await aProject(database, 'Short'), long: await aProject(database, 'Long') };
+  for (const { id, sender } of Object.values(projects)) {
+    await db.count(
+      `insert into contacts (id, project_id, email, subscribed, created_at) values (uuidv7('-300 days'), $1, 'kept@kunde.example', true, now() - interval '300 days')`,
+      [id],
+    );
+    const dated = `contacts c, unnest(array[200, 100, 50]) n, lateral (select now() - make_interval(days => n) as at) d where c.project_id = $1`;
+    await db.count(
+      `insert into emails (id, project_id, contact_id, to_address, "from", source_type, message_class, status, message_id, sent_at, created_at)
+       select uuidv7(at - now()), $1, c.id, c.email, $2, 'TRANSACTIONAL', 'TRANSACTIONAL', 'SENT', $1::uuid || '-' || n, at, at from ${dated}`,
+      [id, sender],
+    );
+    await db.count(
+      `insert into events (id, project_id, contact_id, name, created_at) select uuidv7(at - now()), $1, c.id, 'app.opened', at from ${dated}`,
+      [id],
+    );
+    await db.count(
+      `insert into mail_count_changes (project_id, hour, outgoing) select $1, date_bin('1 hour', created_at, timestamptz 'epoch'), 1 from emails where project_id = $1`,
+      [id],
+    );
+    const automation = await anAutomation(db, id, { steps: {} });
+    await letIn(
+      db,
+      automation,
+      (await db.rows<{ id: string }>('select id from contacts where project_id = $1', [id])).map(
+        ({ id: contact }) => contact,
+      ),
+    );
+    await db.count(
+      `update automation_runs set id = uuidv7('-200 days'), status = 'COMPLETED', started_at = now() - interval '200 days', completed_at = now() - interval '199 days'
+       where automation_id = $1`,
+      [automation.id],
+    );
+  }
+  const keep = (id: string, days: number) => {
+    const changes = {
+      emailRetentionDays: days,
+      eventRetentionDays: days,
+      executionRetentionDays: days,
+    } as ChangeProject;
+    return changeSettings(db, id, changes, { encryptionKeys: [], historyDays: 0 });
+  };
+  const removed = async (leastDays = 0, days: number | null = null) => {
+    const counts = { mail: 0, events: 0, runs: 0 };
+    for (const kind of ['mail', 'events', 'runs'] as const)
+      counts[kind] = await removeByAge(db, kind, { days, leastDays }, now, 1_000_000);
+    return counts;
+  };
+  const left = (name: keyof typeof projects) =>
+    one(
+      `select (select count(*)::int from emails where project_id = $1) as mail, (select count(*)::int from events where project_id = $1) as events,
+         (select count(*)::int from automation_runs where project_id = $1) as runs`,
+      [projects[name].id],
+    );
+  const sent = async (name: keyof typeof projects) => {
+    await foldMailChanges(db, async () => {});
+    return (await mailCounts(db, projects[name].id, sqlSpan({ from: null, until: null }, hourMs))).outgoing;
+  };
+  expect(await removed()).toEqual({ mail: 0, events: 0, runs: 0 });
+
+  // What changes of contacts need is kept, whatever a project asks for.
+  await keep(projects.short.id, 60);
+  expect(await removed(150)).toEqual({ mail: 1, events: 1, runs: 1 });
+  await keep(projects.short.id, 90);
+  expect(await removed()).toEqual({ mail: 1, events: 1, runs: 0 });
+  expect(await left('short')).toEqual({ mail: 1, events: 1, runs: 0 });
+  expect(await left('long')).toEqual({ mail: 3, events: 3, runs: 1 });
+  expect([await sent('short'), await sent('long')]).toEqual([3, 3]);
+  const before = async (name: keyof typeof projects) =>
+    await removedBefore(db, projects[name].id, 'mail', 'events', 'runs');
+  expect((await before('short'))?.getTime()).toBeGreaterThan(now.getTime() - 151 * dayMs);
+  expect(await before('long')).toBeNull();
+
+  // Whoever chooses as many days later has rows that the walk has passed already.
+  await keep(projects.long.id, 90);
+  expect(await removed()).toEqual({ mail: 2, events: 2, runs: 1 });
+  expect(await left('long')).toEqual({ mail: 1, events: 1, runs: 0 });
+  expect(await sent('long')).toBe(3);
+
+  // Where the deployment keeps less, its own walk is enough, and nothing is known before it of any project.
+  expect(await removed(0, 90)).toMatchObject({ runs: 0 });
+  await db.count('delete from projects where id = any ($1)', [[projects.short.id, projects.long.id]]);
+  expect(await db.count(`select from retention_cursors where rule like 'removed %' || $1`, [projects.short.id])).toBe(
+    0,
+  );
 });

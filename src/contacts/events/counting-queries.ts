@@ -91,7 +91,7 @@ export function recountingEvents(rows: string): Query {
  * happened after the counts were last brought up to date.
  */
 export async function countByName(db: Database, projectId: string, span: SqlSpan): Promise<EventStats> {
-  const { from, until, first, last } = await countedSpan(db, ['events'], span, dayMs);
+  const { from, until, first, last } = await countedSpan(db, projectId, ['events'], span, dayMs);
   return db.rows<EventStats[number]>(sql`
     with state as (select counted_through as at from event_counts_state),
     parts as (

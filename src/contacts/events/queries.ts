@@ -198,7 +198,7 @@ export function deleteSomeEvents(db: Database, projectId: string, name: string, 
   return db.count(
     unprepared(sql`
       with counted as (
-        delete from event_counts where project_id = ${projectId} and name = ${name} and day < (select removed_before('events'))::date)
+        delete from event_counts where project_id = ${projectId} and name = ${name} and day < (select removed_before('events', ${projectId}::uuid))::date)
       delete from events where id = any(array(
         select id from events where project_id = ${projectId} and name = ${name} limit ${limit}))`),
   );

@@ -95,8 +95,8 @@ interface Applied {
 
 const unknown: Applied = { outcome: 'unknown', projectId: null };
 
-async function isRemoved(db: Database, emailId: string): Promise<boolean> {
-  const before = await removedBefore(db, 'mail');
+async function isRemoved(db: Database, { emailId, projectId }: MailKey): Promise<boolean> {
+  const before = await removedBefore(db, projectId, 'mail');
   return before !== null && instantOf(emailId) < before;
 }
 
@@ -122,8 +122,7 @@ async function apply(deps: NotificationDeps, source: string, notification: Notif
   if (outcome !== 'unknown' || messageId === null) return { outcome, projectId: mail.projectId };
   // Ids that name no mail of ours may have been set by another system on the same account.
   const other = await findByMessageId(deps.db, recipient, messageId);
-  if (other === null)
-    return (await isRemoved(deps.db, mail.emailId)) ? ofRemoved(deps.db, mail, notification) : unknown;
+  if (other === null) return (await isRemoved(deps.db, mail)) ? ofRemoved(deps.db, mail, notification) : unknown;
   outcome = await applyNotification(deps.db, source, other, notification, true);
   return { outcome, projectId: other.projectId };
 }

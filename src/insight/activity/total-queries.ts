@@ -19,7 +19,7 @@ export async function totalOf(
   span: SqlSpan,
   types: ReadonlySet<ActivityType>,
 ): Promise<number> {
-  const { from, first, last, until } = await countedSpan(db, ['events', 'runs'], span, hourMs);
+  const { from, first, last, until } = await countedSpan(db, projectId, ['events', 'runs'], span, hourMs);
   const has = (type: ActivityType) => types.has(type);
   const kinds = countedKinds(types);
   // Events that are not counted yet are the end of one index. The upper bound tells the planner that it is little; otherwise it would combine

@@ -148,7 +148,7 @@ async function chosenBy(
   if (resendOf !== null) {
     const earlier = { campaignId: resendOf, sendSeq: resendSeq, contactId: contact.id };
     const first = await findMail(db, projectId, earlier);
-    const before = first === null ? await removedBefore(db, 'mail') : null;
+    const before = first === null ? await removedBefore(db, projectId, 'mail') : null;
     if (before !== null && (await db.session().em.count(CampaignLedgerSum, { campaignId: resendOf })) > 0)
       return [notKept('audience.not_kept', 'Mail of the earlier campaign', before)];
     if (correction !== null) return [gotEarlier(first, correction, resendOf, at)];

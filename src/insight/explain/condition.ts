@@ -130,7 +130,11 @@ async function noLongerKnown(
     return (isNarrow && !isProven) || (!isNarrow && resultOf(leaf).actual === null) ? [{ leaf, filter, isNarrow }] : [];
   });
   if (asked.length === 0) return () => null;
-  const before = { events: await removedBefore(db, 'events'), mail: await removedBefore(db, 'mail') };
+  const { projectId } = options;
+  const before = {
+    events: await removedBefore(db, projectId, 'events'),
+    mail: await removedBefore(db, projectId, 'mail'),
+  };
   if (before.events === null && before.mail === null) return () => null;
   const ever = asked.map(({ filter }) => foundQuery(filter, { ...options, asOf: undefined }));
   const later = await db.row<{ found: (Found | null)[] }>(

@@ -96,7 +96,7 @@ async function explainAny(db: Database, projectId: string, contact: ContactFacts
   const latest = await findMail(db, projectId, { contactId: contact.id, until: at });
   if (latest === null) {
     const only = contact.subscribed ? '' : ' It is not subscribed: only transactional email reaches it.';
-    const before = await removedBefore(db, 'mail');
+    const before = await removedBefore(db, projectId, 'mail');
     const isGone = before !== null && contact.createdAt < before.toISOString();
     if (isGone) decisions.push(notKept('mail.not_kept', 'Mail', before));
     const sentence = `${isGone ? 'No email to this contact is kept.' : 'No email to this contact has been accepted yet.'}${only}`;

@@ -45,7 +45,7 @@ export async function explainWorkflow(
       }),
     );
   if (run !== null) return inside(db, projectId, workflow, run, decisions);
-  const gone = workflow.entries > 0 ? await removedBefore(db, 'runs') : null;
+  const gone = workflow.entries > 0 ? await removedBefore(db, projectId, 'runs') : null;
   if (gone !== null && (event === null || event.at < gone.toISOString())) {
     const cut = notKept('workflow.runs_not_kept', 'Executions', gone);
     return finding('cannot_tell', [...decisions, cut], cut.sentence);
@@ -53,7 +53,7 @@ export async function explainWorkflow(
   if (eventName !== null && event === null) {
     const names = await recentEventNames(db, projectId, contact.id);
     // Retention keeps the last event of a name, which came later.
-    const before = names.includes(eventName) ? await removedBefore(db, 'events') : null;
+    const before = names.includes(eventName) ? await removedBefore(db, projectId, 'events') : null;
     if (before !== null) {
       const cut = notKept('workflow.not_kept', 'Events', before);
       return finding('cannot_tell', [cut], cut.sentence);
@@ -265,7 +265,7 @@ async function inside(
     if (step.completedAt === null) open = step;
     if (step.type !== 'SEND_EMAIL' || step.status !== 'COMPLETED' || step.output?.skipped === alreadySent) continue;
     const mail = await findMail(db, projectId, { stepRunId: step.id });
-    const before = mail === null ? await removedBefore(db, 'mail') : null;
+    const before = mail === null ? await removedBefore(db, projectId, 'mail') : null;
     if (before !== null && step.startedAt < before.toISOString())
       decisions.push(notKept('mail.not_kept', `The email of step "${step.name}" is gone: mail`, before));
     if (mail === null) continue;

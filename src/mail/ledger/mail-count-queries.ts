@@ -86,7 +86,7 @@ function timeOf(instant: string): number {
 
 /** Mail that was created within a span of hours: whole hours from the counts, the ends from the ledger. */
 export async function mailCounts(db: Database, projectId: string, span: SqlSpan): Promise<MailCounts> {
-  const { from, first, last, until } = await countedSpan(db, ['mail', 'runs'], span, hourMs);
+  const { from, first, last, until } = await countedSpan(db, projectId, ['mail', 'runs'], span, hourMs);
   const firstEnd = timeOf(first) < timeOf(until) ? first : until;
   const lastStart = timeOf(last) > timeOf(first) ? last : first;
   const row = await db.row<MailCounts>(sql`

@@ -54,6 +54,9 @@ describe('projects', () => {
       tracking: 'ENABLED',
       language: 'en',
       timeZone: null,
+      emailRetentionDays: null,
+      eventRetentionDays: null,
+      executionRetentionDays: null,
       escapeContactData: true,
       hideSecretKey: false,
       approvalAbove: null,
@@ -130,6 +133,18 @@ describe('projects', () => {
       });
     expect((await as(admin, 'PATCH', path, { name: 'Northern Lights' })).body.timeZone).toBe('Europe/Berlin');
     expect((await as(admin, 'PATCH', path, { timeZone: null })).body.timeZone).toBe(null);
+    expect((await as(admin, 'PATCH', path, { emailRetentionDays: 365 })).body.emailRetentionDays).toBe(365);
+    // What CONTACT_HISTORY_DAYS needs, 90 days here, is kept.
+    for (const field of ['emailRetentionDays', 'eventRetentionDays', 'executionRetentionDays'])
+      for (const days of [60, 100, '90', -1])
+        expect(await as(admin, 'PATCH', path, { [field]: days })).toMatchObject({
+          status: 422,
+          body: { error: { errors: [{ field }] } },
+        });
+    expect((await as(admin, 'PATCH', path, { emailRetentionDays: null, eventRetentionDays: 90 })).body).toMatchObject({
+      emailRetentionDays: null,
+      eventRetentionDays: 90,
+    });
     expect((await as(admin, 'PATCH', path, { escapeContactData: false })).body.escapeContactData).toBe(false);
     expect((await as(admin, 'PATCH', path, {})).body).toMatchObject({ name: 'Northern Lights', language: 'pt-BR' });
   });

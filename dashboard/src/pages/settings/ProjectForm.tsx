@@ -12,6 +12,7 @@ import { Note } from '../../ui/States.tsx';
 import { toast } from '../../ui/toasts.tsx';
 import { timeZones } from '../campaigns/rules/zones.ts';
 import { mayAdminister, type Project } from './project.ts';
+import { Retention } from './Retention.tsx';
 import { TestAddresses } from './TestAddresses.tsx';
 
 const trackings: Record<Project['tracking'], string> = {
@@ -33,6 +34,7 @@ export function ProjectForm({ project }: { project: Project }) {
       {isAdmin ? null : <Note>Only admins and the owner can change these settings.</Note>}
       <SettingsCard project={project} isAdmin={isAdmin} />
       <TestAddresses project={project} isAdmin={isAdmin} />
+      <Retention project={project} isAdmin={isAdmin} />
       {isAdmin ? <DangerZone project={project} /> : null}
     </div>
   );

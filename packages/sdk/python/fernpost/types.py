@@ -3449,6 +3449,12 @@ class OwnProject(TypedDict):
     """Language of recipient pages and footers, such as `en` or `pt-BR`."""
     timeZone: Optional[str]
     """Time zone in which the team sets times, such as `Europe/Berlin`; null for none."""
+    emailRetentionDays: Optional[int]
+    """Days for which email is kept; null for as long as the deployment keeps it."""
+    eventRetentionDays: Optional[int]
+    """Days for which events are kept; null for as long as the deployment keeps it."""
+    executionRetentionDays: Optional[int]
+    """Days for which ended executions of workflows are kept; null for as long as the deployment keeps it."""
     escapeContactData: bool
     """Whether values of contact data are HTML-escaped in email."""
     hideSecretKey: bool
@@ -3577,6 +3583,12 @@ class Project(TypedDict):
     """Language of recipient pages and footers, such as `en` or `pt-BR`."""
     timeZone: Optional[str]
     """Time zone in which the team sets times, such as `Europe/Berlin`; null for none."""
+    emailRetentionDays: Optional[int]
+    """Days for which email is kept; null for as long as the deployment keeps it."""
+    eventRetentionDays: Optional[int]
+    """Days for which events are kept; null for as long as the deployment keeps it."""
+    executionRetentionDays: Optional[int]
+    """Days for which ended executions of workflows are kept; null for as long as the deployment keeps it."""
     escapeContactData: bool
     """Whether values of contact data are HTML-escaped in email."""
     hideSecretKey: bool
@@ -4763,6 +4775,12 @@ class UpdateProjectRequest(TypedDict):
     """Language of recipient pages and footers, such as `en` or `pt-BR`."""
     timeZone: NotRequired[Optional[str]]
     """Time zone in which the team sets times, by its IANA name such as `Europe/Berlin`; null for none."""
+    emailRetentionDays: NotRequired[Optional[Literal[31, 60, 90, 180, 365, 730, 1825]]]
+    """Days for which email is kept, 31, 60, 90, 180, 365, 730, 1825, not below CONTACT_HISTORY_DAYS; null for as long as the deployment keeps it. Older email is removed within hours, and cannot be brought back."""
+    eventRetentionDays: NotRequired[Optional[Literal[31, 60, 90, 180, 365, 730, 1825]]]
+    """Days for which events are kept, 31, 60, 90, 180, 365, 730, 1825, not below CONTACT_HISTORY_DAYS; null for as long as the deployment keeps it. Older events are removed within hours, and cannot be brought back."""
+    executionRetentionDays: NotRequired[Optional[Literal[31, 60, 90, 180, 365, 730, 1825]]]
+    """Days for which ended executions of workflows are kept, 31, 60, 90, 180, 365, 730, 1825, not below CONTACT_HISTORY_DAYS; null for as long as the deployment keeps it. Older ones are removed within hours, and cannot be brought back."""
     escapeContactData: NotRequired[bool]
     """Whether values of contact data are HTML-escaped in email."""
     hideSecretKey: NotRequired[bool]
