@@ -1,6 +1,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Pool, QueryResult, QueryResultRow } from 'pg';
 import { measureStatement, traced } from '../lib/telemetry.ts';
+import { despiteDeadlocks } from './postgres/connection.ts';
 import { Query, raw } from './postgres/query.ts';
 import { type Connection, inTurn, transactionContext } from './transaction-context.ts';
 
@@ -115,11 +116,13 @@ export function databaseOf(pool: Pool, { prepares, em }: { prepares: boolean; em
     if (em === null) throw new Error('This connection has no entity manager');
     return em;
   };
+  // Each of these statements is a transaction.
+  const single = measured({ query: (query, values) => despiteDeadlocks(() => pool.query(query, values)) });
   const overPool = (manager: () => EntityManager, author: Author | null): Database => ({
     pool,
     author,
     isTransaction: false,
-    ...sqlOver(measured(pool), prepares),
+    ...sqlOver(single, prepares),
     get em() {
       return manager();
     },

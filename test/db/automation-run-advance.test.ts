@@ -925,50 +925,6 @@ describe('an exit', () => {
     expect(await signals()).toHaveLength(1);
     expect(await advance(deps, runId, null)).toMatchObject({ next: 'sleep', step: { name: 'rest' } });
   });
-
-  test(`event of the step, timeout and exit at one instant, ${races} times: one end each, and no mail after the exit`, async () => {
-    const contacts = await Promise.all(
-      Array.from({ length: races }, (_, n) => aContact(database.db, project.id, `leaver-${n}@example.com`)),
-    );
-    const templateId = await aTemplate(database.db, project);
-    const automation = await anAutomation(database.db, project.id, {
-      exits: [bought],
-      steps: {
-        wait: ['WAIT_FOR_EVENT', { eventName: 'cart.opened', timeout: 3600 }],
-        mail: ['SEND_EMAIL', { templateId }],
-        rest: ['DELAY', { amount: 1, unit: 'days' }],
-      },
-    });
-    const runs = await letIn(database.db, automation, contacts);
-    await Promise.all(runs.map((run) => advance(deps, run.id, 0)));
-    await database.db.count(
-      `update automation_step_runs set execute_after = clock_timestamp() + interval '30 ms' where execute_after is not null`,
-    );
-    await Promise.all(
-      runs.map(async (run, n) => {
-        await new Promise((resolve) => setTimeout(resolve, 20 + (n % 10) * 3));
-        await Promise.all([
-          advance(deps, run.id, 2),
-          anEvent(database.db, project.id, run.contactId, 'cart.opened'),
-          paid(7, run.contactId),
-        ]);
-      }),
-    );
-    for (const run of runs) await advance(deps, run.id, null);
-    const ended = await database.db.rows<{ status: string; reason: string; mail: string | null; count: number }>(
-      `select r.status, r.exit_reason as reason, m.status as mail, count(*)::int from automation_runs r
-         left join emails m on m.workflow_execution_id = r.id where r.automation_id = $1 group by 1, 2, 3 order by 3`,
-      [automation.id],
-    );
-    const exited = { status: 'EXITED', reason: 'bought something' };
-    expect(ended.map(({ count: _, ...end }) => end)).toEqual(
-      [
-        { ...exited, mail: 'CANCELLED' },
-        { ...exited, mail: null },
-      ].filter(({ mail }) => ended.some((end) => end.mail === mail)),
-    );
-    expect(await queued()).toBe(0);
-  });
 });
 
 test('a cancellation by an operator that waits for the run leaves no step open', async () => {

@@ -4,6 +4,7 @@ import { recordChange } from '../../projects/audit/record.ts';
 import { Project } from '../../projects/queries.ts';
 import { isoText } from '../../store/columns.ts';
 import { enqueueAll, type OutboxTicket } from '../../store/outbox/queries.ts';
+import { despiteDeadlocks } from '../../store/postgres/connection.ts';
 import { type Database, limitingKey, raw, sql } from '../../store/sql.ts';
 import { launchRun, lockContacts, lockEntries } from '../enrollment/starting.ts';
 import type { Changed } from '../list-service.ts';
@@ -14,6 +15,11 @@ import { draftGraph, ensureVersion, pinnedVersion } from '../versions.ts';
 import { cancelRuns, findRun } from './queries.ts';
 import type { ExecutionBody, RetriedExecutions, RetryExecutions, RetryPreview } from './schema.ts';
 
+// The runs of a contact in several workflows may be held by what happens to it. That waits for a run which a cancellation holds, which waits for
+// another contact: so they may wait for each other, whatever order each keeps.
+const cancelling = <T>(db: Database, work: (tx: Database) => Promise<T>) =>
+  despiteDeadlocks(() => db.transaction(work));
+
 /** Ends a run; one that is over stays as it is. @throws 404 */
 export async function cancelExecution(
   db: Database,
@@ -21,7 +27,7 @@ export async function cancelExecution(
   automationId: string,
   id: string,
 ): Promise<Changed<ExecutionBody>> {
-  return db.transaction(async (tx) => {
+  return cancelling(db, async (tx) => {
     found(await findAutomation(tx, projectId, automationId), automationId);
     const before = await findRun(tx, projectId, automationId, id);
     if (before === null) throw notFound('execution', id);
@@ -40,7 +46,7 @@ export async function cancelExecutions(
   projectId: string,
   automationId: string,
 ): Promise<{ cancelled: number }> {
-  return db.transaction(async (tx) => {
+  return cancelling(db, async (tx) => {
     found(await findAutomation(tx, projectId, automationId), automationId);
     return { cancelled: await cancelRuns(tx, { automationId }, 'Cancelled by user (bulk cancel)') };
   });
@@ -48,7 +54,7 @@ export async function cancelExecutions(
 
 /** Ends a run whose execution was cancelled in the Web UI of Temporal; one that is over stays as it is. */
 export async function cancelByOperator(db: Database, runId: string): Promise<void> {
-  await db.transaction((tx) => cancelRuns(tx, { runId, isExecutionCancelled: true }, 'Cancelled by operator'));
+  await cancelling(db, (tx) => cancelRuns(tx, { runId, isExecutionCancelled: true }, 'Cancelled by operator'));
 }
 
 /** Most runs that one request retries. */

@@ -64,6 +64,21 @@ export function isConflict(error: unknown): boolean {
   );
 }
 
+const mostRepetitions = 4;
+
+/**
+ * Does work again that Postgres undid to end a deadlock: a statement by itself, or a whole transaction. Nothing of it is there then, and
+ * whoever it met has gone on.
+ */
+export async function despiteDeadlocks<T>(work: () => Promise<T>, left = mostRepetitions): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (left === 0 || !isDatabaseError(error) || (error as { code?: string }).code !== '40P01') throw error;
+  }
+  return despiteDeadlocks(work, left - 1);
+}
+
 /** Whether Postgres itself answered with this error. */
 export function isDatabaseError(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
