@@ -55,6 +55,8 @@ const texts = [
   '\u{10FFFF}',
   'z',
   'Z',
+  // Longer than a page of Postgres.
+  'prototype '.repeat(1_000),
 ];
 
 /** Dates at the edges of days, of the calendar and of what counts as a date at all. */
@@ -142,7 +144,10 @@ const day = 86_400_000;
 // Those of 360 and 365 days ago have an anniversary in the next days.
 const instants = [0, 1, 60_000, 3_600_000, day, 7 * day, 30 * day, 360 * day, 365 * day, 400 * day]
   .flatMap((ago) => [-1, 0, 1].map((shift) => now.getTime() - ago + shift))
-  .concat(['2026-03-15', '2026-03-16', '2026-03-14'].flatMap((text) => [Date.parse(text), Date.parse(text) - 1]));
+  .concat(['2026-03-15', '2026-03-16', '2026-03-14'].flatMap((text) => [Date.parse(text), Date.parse(text) - 1]))
+  .concat(
+    ['2024-02-29', '2024-02-29T23:59:59.999Z', '2023-02-28T12:00Z', '2025-03-01'].map((text) => Date.parse(text)),
+  );
 
 /** Instants at the edges of the windows and days that the filters use. */
 const anInstant = fc.constantFrom(...instants).map((instant) => new Date(instant));

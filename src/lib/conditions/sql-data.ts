@@ -44,10 +44,10 @@ export class Parameters {
 }
 
 /**
- * Compiles a test of a value of `base`, the SQL of a JSON object. One rule holds throughout: only `notExists` matches a missing or null
- * value.
+ * Compiles a test of a value of `base`, which gives the SQL of a JSON object where that is needed. One rule holds throughout: only `notExists`
+ * matches a missing or null value.
  */
-export function dataSql({ key, path, test }: ValueFilter, base: string, now: Date, params: Parameters): string {
+export function dataSql({ key, path, test }: ValueFilter, base: () => string, now: Date, params: Parameters): string {
   const stored = new StoredValue(base, key, path, params);
   const exists = () => `${stored.text} is not null`;
   switch (test.operator) {
@@ -82,16 +82,20 @@ export function dataSql({ key, path, test }: ValueFilter, base: string, now: Dat
 
 /** SQL about the value under a key. A parameter that no placeholder mentions is an error, so each is made where it is used. */
 class StoredValue {
-  readonly #base: string;
+  readonly #given: () => string;
   readonly #key: string;
   readonly #path: string[];
   readonly #params: Parameters;
 
-  constructor(base: string, key: string, path: string[], params: Parameters) {
-    this.#base = base;
+  constructor(base: () => string, key: string, path: string[], params: Parameters) {
+    this.#given = base;
     this.#key = key;
     this.#path = path;
     this.#params = params;
+  }
+
+  get #base(): string {
+    return this.#given();
   }
 
   get #isDotted(): boolean {

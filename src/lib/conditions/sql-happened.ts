@@ -29,7 +29,7 @@ export function happenedRows(
 ): HappenedRows {
   const project = `t.project_id = ${params.add(projectId, 'uuid')}`;
   if (filter.kind === 'event') {
-    const tests = filter.where?.map((test) => dataSql(test, eventValues, now, params)) ?? [];
+    const tests = filter.where?.map((test) => dataSql(test, () => eventValues, now, params)) ?? [];
     const where = [project, `t.name = ${params.add(filter.name, 'text')}`, ...tests].join(' and ');
     return { table: 'events', instant: 't.created_at', where };
   }

@@ -95,10 +95,10 @@ class Compiler {
       case 'date':
         return dateSql(filter, this.#options.now, this.params);
       case 'data':
-        return dataSql(filter, 'c.data', this.#options.now, this.params);
+        return dataSql(filter, () => 'c.data', this.#options.now, this.params);
       case 'trigger': {
-        const base = this.params.add(JSON.stringify(this.#options.trigger ?? {}), 'jsonb');
-        return dataSql(filter, base, this.#options.now, this.params);
+        const data = JSON.stringify(this.#options.trigger ?? {});
+        return dataSql(filter, () => this.params.add(data, 'jsonb'), this.#options.now, this.params);
       }
       case 'event':
       case 'activity':

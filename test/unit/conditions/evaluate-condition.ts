@@ -14,7 +14,7 @@ import type {
   Times,
   ValueFilter,
 } from '../../../src/lib/conditions/condition.ts';
-import { anniversaries, cutoff, dayOfYear, lastOf, parseIsoDate } from '../../../src/lib/conditions/dates.ts';
+import { cutoff, lastOf, parseIsoDate, utcDay } from '../../../src/lib/conditions/dates.ts';
 import type { Comparison } from '../../../src/lib/conditions/filters.ts';
 import {
   expansion,
@@ -118,9 +118,19 @@ function dateMatches({ test }: DateFilter, instant: number, now: Date): boolean 
   }
 }
 
+// Day by day, and not by the list of days that the SQL is given.
 function hasAnniversary(instant: number, now: Date, milliseconds: number): boolean {
-  const { days, before } = anniversaries(now, milliseconds);
-  return instant < before && days.includes(dayOfYear(instant));
+  const { from } = utcDay(now.getTime());
+  const born = new Date(instant);
+  const [month, date] = [born.getUTCMonth(), born.getUTCDate()];
+  const isLeapDay = month === 1 && date === 29;
+  const comesRound = (on: Date) => {
+    const hasLeapDay = new Date(Date.UTC(on.getUTCFullYear(), 1, 29)).getUTCMonth() === 1;
+    return on.getUTCMonth() === month && on.getUTCDate() === (isLeapDay && !hasLeapDay ? 28 : date);
+  };
+  for (let day = from; instant < from && day <= now.getTime() + milliseconds; day += 86_400_000)
+    if (comesRound(new Date(day))) return true;
+  return false;
 }
 
 function instantsOf(filter: EventFilter | ActivityFilter, subject: Subject, now: Date): number[] {
