@@ -100,6 +100,7 @@ import { Migration20261128195000_exits } from './Migration20261128195000_exits.t
 import { Migration20261128203000_project_time_zone } from './Migration20261128203000_project_time_zone.ts';
 import { Migration20261129011500_contact_created } from './Migration20261129011500_contact_created.ts';
 import { Migration20261129013500_project_retention } from './Migration20261129013500_project_retention.ts';
+import { Migration20261129014000_holdout } from './Migration20261129014000_holdout.ts';
 
 /** Every migration in the order it runs. A released one is never edited; a change of the schema is a new one. Functions have files of their own. */
 export const migrations = [
@@ -232,4 +233,5 @@ export const migrations = [
   { name: 'Migration20261128203000_project_time_zone', class: Migration20261128203000_project_time_zone },
   { name: 'Migration20261129011500_contact_created', class: Migration20261129011500_contact_created },
   { name: 'Migration20261129013500_project_retention', class: Migration20261129013500_project_retention },
+  { name: 'Migration20261129014000_holdout', class: Migration20261129014000_holdout },
 ];

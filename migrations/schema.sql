@@ -1320,6 +1320,7 @@ create table projects (
   email_retention_days integer,
   event_retention_days integer,
   execution_retention_days integer,
+  holdout jsonb,
   constraint projects_pkey primary key (id),
   constraint projects_public_key_hash_key unique (public_key_hash),
   constraint projects_secret_key_hash_key unique (secret_key_hash),
@@ -2460,6 +2461,7 @@ begin
           else 'failed' end as verdict,
         case
           when m.sent_at is not null or m.message_id is not null then ''
+          when m.suppression ->> 'kind' = 'HOLDOUT' then 'In the control group (holdout)'
           when m.status = 'SUPPRESSED' then 'Suppressed' || coalesce(' by rule "' || (m.suppression ->> 'name') || '"', '')
           when m.reason is null then 'Unknown'
           when m.reason ->> 'code' = 'provider' then 'Refused by the provider'

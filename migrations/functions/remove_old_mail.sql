@@ -78,6 +78,7 @@ begin
           else 'failed' end as verdict,
         case
           when m.sent_at is not null or m.message_id is not null then ''
+          when m.suppression ->> 'kind' = 'HOLDOUT' then 'In the control group (holdout)'
           when m.status = 'SUPPRESSED' then 'Suppressed' || coalesce(' by rule "' || (m.suppression ->> 'name') || '"', '')
           when m.reason is null then 'Unknown'
           when m.reason ->> 'code' = 'provider' then 'Refused by the provider'

@@ -6,6 +6,7 @@ import { refuseErased } from './erased.ts';
 import { ContactHistoryPage, getContactAt, ListHistory, listHistory, ReadContact } from './history-service.ts';
 import {
   ContactBody,
+  ContactHoldout,
   ContactPage,
   DeleteContact,
   ListContacts,
@@ -14,7 +15,15 @@ import {
   PatchContact,
   UpsertContact,
 } from './schema.ts';
-import { deleteContact, listContacts, lookupContacts, patchContact, restoreContact, upsertContact } from './service.ts';
+import {
+  contactHoldout,
+  deleteContact,
+  listContacts,
+  lookupContacts,
+  patchContact,
+  restoreContact,
+  upsertContact,
+} from './service.ts';
 
 /** The contacts of a project. */
 export const contactRoutes = [
@@ -93,6 +102,15 @@ export const contactRoutes = [
     returns: 'The page of changes, newest first.',
     reply: ContactHistoryPage,
     handle: ({ db, project, params, query }) => listHistory(db, project.id, params.id, query),
+  }),
+  route.get('/contacts/:id/holdout', {
+    ...inProject('contacts:read'),
+    summary: 'Get whether a contact is in the control group',
+    operationId: 'getContactHoldout',
+    ids: { id: 'contact' },
+    returns: 'Whether the contact gets no marketing email because of the control group (`PUT /projects/{id}/holdout`).',
+    reply: ContactHoldout,
+    handle: ({ db, project, params }) => contactHoldout(db, project.id, params.id),
   }),
   route.patch('/contacts/:id', {
     refusals: [409],

@@ -10,6 +10,7 @@ import {
   Integer,
   JsonObject,
   limitParameter,
+  NullableInstant,
   nameSchemas,
   parameter,
   textField,
@@ -33,6 +34,16 @@ export const ContactBody = v.object({
   updatedAt: field('Time of the last change of the contact.', Instant),
 });
 export type ContactBody = v.InferOutput<typeof ContactBody>;
+
+/** `GET /contacts/{id}/holdout`. */
+export const ContactHoldout = v.object({
+  heldOut: field('Whether the contact is in the control group, which gets no marketing email.', v.boolean()),
+  until: field(
+    'When the control group ends by itself; null for never, and for contacts outside of it.',
+    NullableInstant,
+  ),
+});
+export type ContactHoldout = v.InferOutput<typeof ContactHoldout>;
 
 /** `GET /contacts`; values that are none of the accepted ones are ignored. */
 export const ListContacts = v.object({

@@ -16,7 +16,15 @@ import {
   pageOfContacts,
   placeAfter,
 } from './list-queries.ts';
-import type { ContactBody, ListContacts, LookupContacts, PatchContact, UpsertContact } from './schema.ts';
+import type {
+  ContactBody,
+  ContactHoldout,
+  ListContacts,
+  LookupContacts,
+  PatchContact,
+  UpsertContact,
+} from './schema.ts';
+import { holdoutOf } from './suppressions/matching.ts';
 import { bringOneBack, lockContacts, trashContacts } from './trash-queries.ts';
 import { upsertContactRow, type WrittenContact, writeContact, writingAs } from './write.ts';
 
@@ -48,6 +56,12 @@ export async function getContact(db: Database, projectId: string, id: string): P
   const row = await findContact(db, projectId, id);
   if (row === null) throw notFound('contact', id);
   return contactBody(row);
+}
+
+/** Whether a contact is in the control group of its project. @throws 404 */
+export async function contactHoldout(db: Database, projectId: string, id: string): Promise<ContactHoldout> {
+  await getContact(db, projectId, id);
+  return holdoutOf(db, projectId, id);
 }
 
 /** Changes a contact (docs/contract/core.md#3-3). @throws 404, 409 when the address is another contact's */

@@ -18,6 +18,7 @@ import { mayCall } from './engine/breaker.ts';
 import { handOver } from './engine/hand-over.ts';
 import { judgeUnconfirmed, lookUpClaim } from './engine/look-up.ts';
 import type { Delivery, EngineDeps, KeptTexts, Outcome, Tried } from './engine/port.ts';
+import type { MailRecipient } from './engine/suppression.ts';
 import { reasonText } from './ledger/reasons.ts';
 import { systemProjectId } from './providers/journal.ts';
 
@@ -140,8 +141,8 @@ class SystemDelivery implements Delivery<OpenMail> {
     return null;
   }
 
-  addressOf({ to }: OpenMail): string {
-    return to;
+  recipientOf({ to }: OpenMail): MailRecipient {
+    return { address: to, marketingTo: null };
   }
 
   async suppressing(): Promise<null> {

@@ -4,7 +4,7 @@ import { sha256 } from '../lib/seal.ts';
 import { type Changes, createCache } from '../store/changes.ts';
 import { type Database, raw, sql } from '../store/sql.ts';
 import { billingColumns, type ProjectBilling } from './queries.ts';
-import type { ProjectRecord } from './schema.ts';
+import type { Holdout, ProjectRecord } from './schema.ts';
 
 /** The two keys of a project: `pk_…` may only track, `sk_…` may do everything. */
 export interface KeyPair {
@@ -57,6 +57,8 @@ export interface ProjectFacts
   sendRate: number | null;
   /** Monthly limits. */
   billing: ProjectBilling;
+  /** The control group; null for none. */
+  holdout: Holdout | null;
 }
 
 /** A key with scopes, as requests are decided by it. */
@@ -95,7 +97,7 @@ export interface ProjectDirectory {
 
 const factColumns =
   raw(`id, name, disabled, resetting, tracking, language, escape_contact_data as "escapeContactData", send_rate as "sendRate",
-  public_key_mode as "publicKeyMode", public_key_requests_per_minute as "publicKeyRequestsPerMinute",
+  holdout, public_key_mode as "publicKeyMode", public_key_requests_per_minute as "publicKeyRequestsPerMinute",
   ${billingColumns('projects')} as billing`);
 
 const noteUseEveryMs = 5 * 60_000;

@@ -4,7 +4,7 @@ import { type Role, roleIncludes } from '../lib/access.ts';
 import { tryUnseal } from '../lib/seal.ts';
 import { baseColumns, isoInstant, lockRow } from '../store/columns.ts';
 import { type Database, raw, sql } from '../store/sql.ts';
-import { type ProjectRecord, type ProjectSummary, publicKeyModes, trackingModes } from './schema.ts';
+import { type Holdout, type ProjectRecord, type ProjectSummary, publicKeyModes, trackingModes } from './schema.ts';
 
 const p = defineEntity.properties;
 
@@ -40,6 +40,7 @@ export const Project = defineEntity({
     emailRetentionDays: p.integer().nullable().lazy(),
     eventRetentionDays: p.integer().nullable().lazy(),
     executionRetentionDays: p.integer().nullable().lazy(),
+    holdout: p.json<Holdout>().nullable().lazy(),
     testAddresses: p.array().defaultRaw("'{}'::text[]").lazy(),
     erasureKeySealed: p.text().nullable().lazy(),
     publicKeyMode: p.enum(publicKeyModes).default('contract').lazy(),

@@ -4,8 +4,17 @@ import { noSuchProject } from '../http/errors.ts';
 import { route } from '../http/route.ts';
 import { field } from '../lib/validation/fields.ts';
 import { projectRecord, projectSummaries, projectSummary, projectsOfUser } from './queries.ts';
-import { ChangeProject, CreateProject, OwnProject, ProjectRecord, ProjectSummary, RotatedProject } from './schema.ts';
-import { changeSettings, foundProject, rotateKeys } from './service.ts';
+import {
+  ChangeProject,
+  CreateProject,
+  HoldoutBody,
+  OwnProject,
+  ProjectRecord,
+  ProjectSummary,
+  RotatedProject,
+  SetHoldout,
+} from './schema.ts';
+import { changeHoldout, changeSettings, foundProject, readHoldout, rotateKeys } from './service.ts';
 
 const keysOf = ({ config }: App) => config.encryptionKeys;
 
@@ -47,14 +56,9 @@ export const projectRoutes = [
     example: { tracking: 'MARKETING_ONLY', language: 'en' },
     returns: 'The project with its changes.',
     reply: ProjectRecord,
-    async handle({ app, db, project, body }) {
-      const changed = await changeSettings(db, project.id, body, {
-        encryptionKeys: keysOf(app),
-        historyDays: app.config.CONTACT_HISTORY_DAYS,
-      });
-      if (changed === null) throw noSuchProject(project.id);
-      await app.directory.forgetEverywhere(project.id);
-      return changed;
+    handle: ({ app, db, project, body }) => {
+      const how = { encryptionKeys: keysOf(app), historyDays: app.config.CONTACT_HISTORY_DAYS };
+      return changed(app, project.id, () => changeSettings(db, project.id, body, how));
     },
   }),
   route.post('/users/@me/projects/:id/regenerate-keys', {
@@ -64,12 +68,7 @@ export const projectRoutes = [
     description: 'The old keys stop working in every process before this returns.',
     returns: 'The project with its new keys in `public` and `secret`.',
     reply: RotatedProject,
-    async handle({ app, db, project }) {
-      const rotated = await rotateKeys(db, project.id, keysOf(app));
-      if (rotated === null) throw noSuchProject(project.id);
-      await app.directory.forgetEverywhere(project.id);
-      return rotated;
-    },
+    handle: ({ app, db, project }) => changed(app, project.id, () => rotateKeys(db, project.id, keysOf(app))),
   }),
   route.get('/projects', {
     access: 'account',
@@ -99,4 +98,48 @@ export const projectRoutes = [
       return { success: true, data };
     },
   }),
+  route.get('/projects/:id/holdout', {
+    access: 'project',
+    summary: 'Get the control group of a project',
+    operationId: 'getHoldout',
+    tag: 'projects',
+    returns: 'The share of contacts that get no marketing email, and until when.',
+    reply: HoldoutBody,
+    async handle({ db, project }) {
+      const holdout = await readHoldout(db, project.id);
+      if (holdout === null) throw noSuchProject(project.id);
+      return holdout;
+    },
+  }),
+  route.put('/projects/:id/holdout', {
+    ...settings,
+    summary: 'Hold a share of contacts out of all marketing email',
+    operationId: 'setHoldout',
+    description:
+      'Campaigns, workflows, `POST /v1/send` and SMTP submission skip these contacts: their marketing email is kept as SUPPRESSED. Transactional email is sent. A hash decides who is in the group, so a larger `percent` keeps its contacts.',
+    body: SetHoldout,
+    example: { percent: 5, until: '2027-03-31T22:00:00Z' },
+    returns: 'The control group, which holds from now on in every process.',
+    reply: HoldoutBody,
+    handle: ({ app, db, project, body }) => changed(app, project.id, () => changeHoldout(db, project.id, body)),
+  }),
+  route.delete('/projects/:id/holdout', {
+    ...settings,
+    summary: 'End the control group of a project',
+    operationId: 'endHoldout',
+    description: 'Its contacts get marketing email from now on. A later group is chosen anew.',
+    status: 204,
+    returns: 'There is no control group.',
+    async handle({ app, db, project }) {
+      await changed(app, project.id, () => changeHoldout(db, project.id, null));
+    },
+  }),
 ];
+
+/** Makes a change of a project, and lets every process know of it. @throws 404 when the project is gone */
+async function changed<Changed>(app: App, id: string, change: () => Promise<Changed | null>): Promise<Changed> {
+  const result = await change();
+  if (result === null) throw noSuchProject(id);
+  await app.directory.forgetEverywhere(id);
+  return result;
+}

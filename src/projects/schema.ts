@@ -2,7 +2,17 @@ import * as v from 'valibot';
 import { roles } from '../lib/access.ts';
 import { isTimezone } from '../lib/time.ts';
 import { EmailField } from '../lib/validation/email-address.ts';
-import { coded, field, Instant, Integer, nameSchemas, textField, Uuid } from '../lib/validation/fields.ts';
+import {
+  coded,
+  field,
+  GivenInstant,
+  Instant,
+  Integer,
+  NullableInstant,
+  nameSchemas,
+  textField,
+  Uuid,
+} from '../lib/validation/fields.ts';
 
 const Cap = v.nullable(Integer);
 export const trackingModes = ['ENABLED', 'DISABLED', 'MARKETING_ONLY'] as const;
@@ -158,6 +168,50 @@ export const ChangeProject = v.object({
 });
 export type ChangeProject = v.InferOutput<typeof ChangeProject>;
 
+/** The control group of a project: contacts that get no marketing email by any sender (docs/contract/journeys.md#4). */
+export interface Holdout {
+  /** Hashed with the contact's ID: it decides who is in the group. */
+  key: string;
+  percent: number;
+  /** When it ends (ISO 8601); null for never. */
+  until: string | null;
+}
+
+const holdout = {
+  percent: 'Share of contacts in the control group, in percent with up to 2 decimals; 0 without one.',
+  until: 'When the control group ends by itself; null for never.',
+};
+
+/** `PUT /projects/{id}/holdout`. */
+export const SetHoldout = v.object({
+  percent: field(
+    'Share of contacts that get no marketing email, in percent with up to 2 decimals. A larger share keeps the contacts of a smaller one.',
+    v.pipe(
+      v.number('must be a number'),
+      v.minValue(0, 'must be 0 or more'),
+      v.maxValue(100, 'must be 100 or less'),
+      coded(
+        'custom',
+        (percent) => Math.abs(percent * 100 - Math.round(percent * 100)) < 1e-6,
+        'must have at most 2 decimals',
+      ),
+    ),
+  ),
+  until: field(
+    'When the control group ends by itself, as an ISO 8601 instant in the future; null or absent for never.',
+    v.nullish(GivenInstant),
+  ),
+});
+export type SetHoldout = v.InferOutput<typeof SetHoldout>;
+
+/** The control group in an answer. */
+export const HoldoutBody = v.object({
+  percent: field(holdout.percent, v.number()),
+  until: field(holdout.until, NullableInstant),
+  active: field('Whether contacts are held out at the moment.', v.boolean()),
+});
+export type HoldoutBody = v.InferOutput<typeof HoldoutBody>;
+
 /** The reply to `regenerate-keys`. */
 export const RotatedProject = v.object({
   ...v.pick(ProjectRecord, ['id', 'name', 'createdAt', 'updatedAt', 'disabled', 'customer', 'subscription']).entries,
@@ -178,4 +232,4 @@ export const ProjectSummary = v.object({
 });
 export type ProjectSummary = v.InferOutput<typeof ProjectSummary>;
 
-nameSchemas({ Project: ProjectRecord, OwnProject, ProjectSummary });
+nameSchemas({ Project: ProjectRecord, OwnProject, ProjectSummary, Holdout: HoldoutBody });

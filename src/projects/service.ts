@@ -1,5 +1,7 @@
+import { randomBytes } from 'node:crypto';
 import { AppError, forbidden, invalidField } from '../lib/errors.ts';
 import { seal, sha256 } from '../lib/seal.ts';
+import { databaseNow } from '../store/changes.ts';
 import { lockRow, walkAgain } from '../store/columns.ts';
 import type { Database } from '../store/sql.ts';
 import { recordChange } from './audit/record.ts';
@@ -9,11 +11,12 @@ import {
   countProjects,
   createsTrusted,
   type EncryptionKeys,
+  lockProject,
   Membership,
   Project,
   projectRecord,
 } from './queries.ts';
-import type { ChangeProject, ProjectRecord, RotatedProject } from './schema.ts';
+import type { ChangeProject, Holdout, HoldoutBody, ProjectRecord, RotatedProject, SetHoldout } from './schema.ts';
 
 /** Creates a project with these keys, owned by the user. Call inside a transaction. */
 export async function createProject(
@@ -105,6 +108,40 @@ export function changeSettings(
     await recordChange(tx, id, { action: 'project.updated', target: id, before: { ...before }, after: { ...after } });
     return after;
   });
+}
+
+/** The control group of a project; null when the project is gone. */
+export async function readHoldout(db: Database, id: string): Promise<HoldoutBody | null> {
+  const project = await db.session().em.findOne(Project, { id, deletedAt: null }, { fields: ['holdout'] });
+  return project && shownHoldout(project.holdout ?? null, await databaseNow(db));
+}
+
+/**
+ * Sets the control group of a project, or (null) ends it; null when the project is gone. A group that there is keeps its key, so that its
+ * members stay; after one that was ended others are chosen. @throws 422 for an `until` that has passed
+ */
+export function changeHoldout(db: Database, id: string, change: SetHoldout | null): Promise<HoldoutBody | null> {
+  return db.transaction(async (tx) => {
+    await lockProject(tx, id);
+    const project = await tx.em.findOne(Project, { id, deletedAt: null }, { fields: ['holdout'] });
+    if (project === null) return null;
+    const now = await databaseNow(tx);
+    const { percent, until = null } = change ?? {};
+    if (until !== null && Date.parse(until) <= now.getTime())
+      throw invalidField('until', 'must be in the future', 'custom');
+    const before = project.holdout ?? null;
+    const key = before?.key ?? randomBytes(16).toString('hex');
+    const after: Holdout | null = percent === undefined ? null : { key, percent, until };
+    await tx.em.nativeUpdate(Project, { id }, { holdout: after, updatedAt: new Date() });
+    const [was, is] = [shownHoldout(before, now), shownHoldout(after, now)];
+    await recordChange(tx, id, { action: 'project.holdout_changed', target: id, before: { ...was }, after: { ...is } });
+    return is;
+  });
+}
+
+function shownHoldout(holdout: Holdout | null, now: Date): HoldoutBody {
+  const { percent, until } = holdout ?? { percent: 0, until: null };
+  return { percent, until, active: percent > 0 && (until === null || Date.parse(until) > now.getTime()) };
 }
 
 /** Replaces both keys of a project by one statement; null when it is gone. */

@@ -88,6 +88,31 @@ test('nothing is sent to an audience that somebody has joined, and the next chec
   expect((await campaignNow(id)).status).toBe('DRAFT');
 });
 
+test('an admin holds contacts out of marketing email, and the contact page says so', async () => {
+  await as(admin, desktop, async (page) => {
+    await page.goto(`${world.url}/app/${project.id}/settings`);
+    await page.getByLabel('Percent of contacts').fill('100');
+    await button(page, 'Save control group').click();
+    await page.getByText('Control group saved').waitFor();
+    await page.getByText('100% of contacts get no marketing email').waitFor();
+    expect(await accessibilityProblems(page)).toEqual([]);
+    const [contact] = (await world.api.call(project.secretKey, 'GET', '/contacts?limit=1')).body.data;
+    await page.goto(`${world.url}/app/${project.id}/contacts/${contact.id}`);
+    await page.getByText('Gets no marketing email').waitFor();
+    expect(await accessibilityProblems(page)).toEqual([]);
+  });
+  const { place } = await campaign();
+  await as(admin, phone, async (page) => {
+    await page.goto(place);
+    await page.getByText('In the control group (holdout)').waitFor();
+    await page.goto(`${world.url}/app/${project.id}/settings`);
+    await button(page, 'End control group').click();
+    await button(page, 'End control group').last().click();
+    await page.getByText('Control group ended').waitFor();
+    await page.getByText('Hold a random share of contacts out').waitFor();
+  });
+});
+
 test('a large send of a member waits for an admin, who approves it on a phone', async () => {
   await as(admin, desktop, async (page) => {
     await page.goto(`${world.url}/app/${project.id}/settings`);

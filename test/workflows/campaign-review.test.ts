@@ -96,6 +96,10 @@ describe('a dry run', () => {
         [project.id],
       );
       if (n % 3 > 0) await rule(project, 'ADDRESS', 'watcher-9@example.com');
+      if (n % 2 > 0)
+        await db.db.count(`update projects set holdout = '{"key": "k", "percent": 30, "until": null}' where id = $1`, [
+          project.id,
+        ]);
       const campaign = await aCampaign(db.db, project, changesOf(n));
       const report = await reviewed(db.db, worker, project, campaign);
       expect(report, `campaign ${n}`).toMatchObject({ state: 'DONE', progress: 100, failedReason: null, changed: [] });

@@ -9,7 +9,7 @@ import { emailCommands, explainCommand, sendCommand } from './commands/emails.ts
 import { jobCommands } from './commands/jobs.ts';
 import { loginCommand, profileCommands } from './commands/login.ts';
 import { mcpCommand } from './commands/mcp.ts';
-import { domainCommands, keyCommands } from './commands/project.ts';
+import { domainCommands, holdoutCommands, keyCommands } from './commands/project.ts';
 import { segmentCommands } from './commands/segments.ts';
 import { templateCommands } from './commands/templates.ts';
 import { webhookCommands } from './commands/webhooks.ts';
@@ -49,6 +49,7 @@ for (const command of [
   templateCommands(),
   domainCommands(),
   keyCommands(),
+  holdoutCommands(),
   webhookCommands(),
   drillCommand(),
   mcpCommand(),

@@ -57,6 +57,7 @@ const table = {
     delete: 'deleteContact',
     lookup: 'lookupContacts',
     search: 'searchContacts[]',
+    get_holdout: 'getContactHoldout',
     export: 'exportContacts',
     import_: 'importContacts',
     subscribe: 'subscribeContacts',
@@ -221,6 +222,11 @@ const table = {
   },
   keys: {
     list: { operation: 'listProjectApiKeys', list: true, project: 'id' },
+  },
+  holdout: {
+    get: { operation: 'getHoldout', project: 'id' },
+    set: { operation: 'setHoldout', project: 'id' },
+    end: { operation: 'endHoldout', project: 'id' },
   },
 } satisfies Record<string, Record<string, Entry>>;
 

@@ -2,7 +2,7 @@ import { OperationClient } from './client.ts';
 import type { CallOptions, ClientOptions } from './http.ts';
 import type { WithElements } from './react.ts';
 import { Contacts, Erasures, Events, Jobs, Segments, Suppressions } from './resources/audience.ts';
-import { Domains, Keys, ProjectId, WebhookEndpoints } from './resources/project.ts';
+import { Domains, Holdout, Keys, ProjectId, WebhookEndpoints } from './resources/project.ts';
 import { Campaigns, Emails, Templates } from './resources/sending.ts';
 import { Workflows } from './resources/workflows.ts';
 import type { ApiPromise } from './responses.ts';
@@ -54,6 +54,7 @@ export class Fernpost extends OperationClient {
   readonly webhookEndpoints = new WebhookEndpoints(this);
   readonly domains: Domains;
   readonly keys: Keys;
+  readonly holdout: Holdout;
 
   /** @throws TypeError for an address that is not one, and without a key */
   constructor(options: ClientOptions & { projectId?: string }) {
@@ -61,6 +62,7 @@ export class Fernpost extends OperationClient {
     const projectId = new ProjectId(this, options.projectId);
     this.domains = new Domains(this, projectId);
     this.keys = new Keys(this, projectId);
+    this.holdout = new Holdout(this, projectId);
   }
 
   /** Sends an email to each recipient; returns when all are durably queued. Repeated attempts send once. */

@@ -1,4 +1,4 @@
-import { limitsOfKeys, suppressionOfKey } from '../../contacts/suppressions/matching.ts';
+import { limitsOfKeys, suppressionOfHoldout, suppressionOfKey } from '../../contacts/suppressions/matching.ts';
 import type { SuppressionMatch } from '../../contacts/suppressions/schema.ts';
 import type { JsonObjectValue } from '../../lib/contact-data.ts';
 import type { MessageClass, SourceType } from '../../lib/enums.ts';
@@ -83,10 +83,10 @@ export async function sendStepMail(
     await acceptMail(tx, [{ ...mail, unsent: { status: 'FAILED', reason: { code: 'not_subscribed' } } }]);
     return { ...output, skipped: 'unsubscribed' };
   }
-  const suppression = await suppressionFor(tx, run, mail);
+  const suppression = await suppressionFor(tx, run, mail, recipient);
   if (suppression !== null) {
     await acceptMail(tx, [{ ...mail, unsent: { status: 'SUPPRESSED', suppression } }]);
-    return { ...output, skipped: 'suppressed' };
+    return { ...output, skipped: suppression.kind === 'HOLDOUT' ? 'holdout' : 'suppressed' };
   }
   await acceptMail(tx, [mail]);
   return output;
@@ -101,11 +101,20 @@ export function limitOf({ id, limitedBy }: LockedRun): string | null {
   return others.length > 0 ? id : key;
 }
 
-/** Why the keys that started a run keep its mail from being sent; null where it may go. */
-async function suppressionFor(tx: Database, run: LockedRun, mail: NewMail): Promise<SuppressionMatch | null> {
-  const keys = await limitsOfKeys(tx, run.projectId, run.limitedBy ?? []);
-  const found = keys.map((key) => suppressionOfKey(key, { to: mail.toAddress, from: mail.from }, new Date(run.now)));
-  return found.find((each) => each !== null) ?? null;
+/** Why the keys that started a run, or the control group, keep its mail from being sent; null where it may go. */
+async function suppressionFor(
+  tx: Database,
+  run: LockedRun,
+  { toAddress: to, from, contactId, messageClass }: NewMail,
+  recipient: MailRecipient,
+): Promise<SuppressionMatch | null> {
+  const { projectId, project, limitedBy } = run;
+  const now = new Date(run.now);
+  const keys = await limitsOfKeys(tx, projectId, limitedBy ?? []);
+  const found = keys.map((key) => suppressionOfKey(key, { to, from }, now));
+  const isMarketing = messageClass !== 'TRANSACTIONAL' && recipient.type === 'CONTACT';
+  const heldOut = isMarketing ? suppressionOfHoldout(project.holdout, { projectId, contactId, to }, now) : null;
+  return found.find((each) => each !== null) ?? heldOut;
 }
 
 /** Whether a step's output says that a mail waits to be delivered. */

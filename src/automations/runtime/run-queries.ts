@@ -5,6 +5,7 @@ import type { JsonObjectValue } from '../../lib/contact-data.ts';
 import type { RunStatus, StepRunStatus } from '../../lib/enums.ts';
 import { cancellingMail } from '../../mail/emails/queries.ts';
 import { storedReason } from '../../mail/ledger/reasons.ts';
+import type { Holdout } from '../../projects/schema.ts';
 import { isoText } from '../../store/columns.ts';
 import { recordingEvents } from '../../store/record-events.ts';
 import { type Database, raw, sql } from '../../store/sql.ts';
@@ -32,6 +33,8 @@ export interface LockedRun extends Omit<RunChange, 'completedAt'> {
   project: {
     name: string;
     disabled: boolean;
+    /** The control group; null for none. */
+    holdout: Holdout | null;
   };
   /** The database's clock. */
   now: string;
@@ -104,7 +107,7 @@ export function lockRun(tx: Database, runId: string): Promise<LockedRun | null> 
           and coalesce(x.output ->> 'skipped', ${alreadySent}::text) = ${alreadySent}
           and (m.id is null or m.sent_at is not null or m.status not in ('FAILED', 'SUPPRESSED', 'CANCELLED')
             or m.reason ->> 'code' = 'submission_unknown')) end as "sentBefore",
-      jsonb_build_object('name', p.name, 'disabled', p.disabled) as project,
+      jsonb_build_object('name', p.name, 'disabled', p.disabled, 'holdout', p.holdout) as project,
       ${iso('clock_timestamp()')} as now
     from automation_runs r join automations a on a.id = r.automation_id join projects p on p.id = r.project_id
     where r.id = ${runId} for update of r`);

@@ -1,5 +1,6 @@
 import * as v from 'valibot';
 import { getContact } from '../../contacts/service.ts';
+import { isHeldOut } from '../../contacts/suppressions/matching.ts';
 import type { JsonObjectValue } from '../../lib/contact-data.ts';
 import { AppError, invalid } from '../../lib/errors.ts';
 import { newId } from '../../lib/ids.ts';
@@ -132,8 +133,9 @@ function rehearsalOf(
       const { messageClass } = mailKind(template);
       const recipientEmail = recipient.type === 'CUSTOM' ? recipient.customEmail : contact.email;
       const output = { templateId: template.id, recipientType: recipient.type, recipientEmail };
-      if (messageClass !== 'TRANSACTIONAL' && recipient.type === 'CONTACT' && !contact.subscribed)
-        return { ...output, skipped: 'unsubscribed' };
+      const isMarketing = messageClass !== 'TRANSACTIONAL' && recipient.type === 'CONTACT';
+      if (isMarketing && !contact.subscribed) return { ...output, skipped: 'unsubscribed' };
+      if (isMarketing && isHeldOut(project.holdout, contact.id, now)) return { ...output, skipped: 'holdout' };
       const { subject, body } = template;
       const { name: projectName, language, escapeContactData } = project;
       const missing = new Set<string>();

@@ -1,6 +1,6 @@
 import type { MailStream, OutgoingMessage } from '../../domains/providers/mailer.ts';
 import type { Claim, KeptTexts, Outcome, Tried } from '../../mail/engine/port.ts';
-import { type Suppressing, suppressing, writeSuppressed } from '../../mail/engine/suppression.ts';
+import { type MailRecipient, type Suppressing, suppressing, writeSuppressed } from '../../mail/engine/suppression.ts';
 import type { Reason } from '../../mail/ledger/reasons.ts';
 import { type ClaimEnd, type Settled, settleMail, type Verdict } from '../../mail/ledger/settle.ts';
 import { noteVersion } from '../results/results.ts';
@@ -86,13 +86,14 @@ export class CampaignClaim implements Claim<ClaimedRecipient> {
     return campaignRefusal({ projectDisabled, domainVerified, needsSubscription }, recipient);
   }
 
-  addressOf({ toAddress }: ClaimedRecipient): string {
-    return toAddress;
+  recipientOf({ toAddress, contactId }: ClaimedRecipient): MailRecipient {
+    return { address: toAddress, marketingTo: this.#send.needsSubscription ? contactId : null };
   }
 
   suppressing(): Promise<Suppressing | null> {
     const { db, statements } = this.#deps;
-    return statements(() => suppressing(db, this.projectId, this.#send.limits));
+    const { holdout } = this.#claim;
+    return statements(() => suppressing(db, this.projectId, { holdout, limits: this.#send.limits }));
   }
 
   compose(recipient: ClaimedRecipient): OutgoingMessage {

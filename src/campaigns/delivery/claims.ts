@@ -1,6 +1,7 @@
 import { maySendFrom } from '../../domains/queries.ts';
 import { leastId } from '../../lib/ids.ts';
 import { bucketCtes } from '../../mail/engine/throttle.ts';
+import type { Holdout } from '../../projects/schema.ts';
 import { byIndexes, type Database, type Query, raw, sql } from '../../store/sql.ts';
 import { lockCampaignSend } from '../state.ts';
 import { ledgerOf, type SendKey } from './ledger.ts';
@@ -29,6 +30,8 @@ export interface RangeClaim {
   /** Whether the project may send at all, and from this sender. */
   projectDisabled: boolean;
   domainVerified: boolean;
+  /** The control group of the project; null for none. */
+  holdout: Holdout | null;
 }
 
 /** The ranges that were claimed, or why there are none. */
@@ -65,6 +68,7 @@ export interface RangeLimits extends SendKey {
 /** The columns of `RecipientFacts` that are the same for a whole send, by expressions of its project and its sender. */
 export function sendFacts(project: string, from: string): Query {
   return raw(`(select p.disabled from projects p where p.id = ${project}) as "projectDisabled",
+    (select p.holdout from projects p where p.id = ${project}) as holdout,
     ${maySendFrom(project, from)} as "domainVerified"`);
 }
 
@@ -141,6 +145,7 @@ interface ClaimRow extends Omit<ClaimAnswer, 'claims'> {
   throughContact: string;
   projectDisabled: boolean;
   domainVerified: boolean;
+  holdout: Holdout | null;
 }
 
 /**
@@ -162,7 +167,7 @@ export async function claimRanges(
   if (first === undefined)
     return { sending: false, paused: false, expanded: false, held: false, throttleMs: 0, claims: [] };
   const { sending, paused, expanded, held, throttleMs } = first;
-  const claims = rows.flatMap(({ id, afterContact, throughContact, projectDisabled, domainVerified }) =>
+  const claims = rows.flatMap(({ id, afterContact, throughContact, projectDisabled, domainVerified, holdout }) =>
     id === null
       ? []
       : [
@@ -174,6 +179,7 @@ export async function claimRanges(
             formerVersion: null,
             projectDisabled,
             domainVerified,
+            holdout,
             attempts: 0,
             ageMs: 0,
             handedMs: null,

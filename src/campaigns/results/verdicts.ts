@@ -34,6 +34,7 @@ export function verdictSql(alias: string): string {
 /** Why the row was skipped or failed; null for other verdicts. */
 export function reasonSql(alias: string): string {
   return `case when ${hasLeft(alias)} or ${alias}.status in ('PENDING', 'SENDING') then null
+    when ${alias}.suppression ->> 'kind' = 'HOLDOUT' then 'In the control group (holdout)'
     when ${alias}.status = 'SUPPRESSED' then 'Suppressed' || coalesce(' by rule "' || (${alias}.suppression ->> 'name') || '"', '')
     else coalesce(mail_reason_text(${alias}.reason), 'Unknown') end`;
 }

@@ -1,7 +1,10 @@
+import { hash } from 'node:crypto';
 import type { ScopedKey } from '../../http/context.ts';
 import { matchesGlob } from '../../lib/text.ts';
 import { domainOf, localPartOf } from '../../lib/validation/email-address.ts';
 import { ApiKey } from '../../projects/api-key-service.ts';
+import { Project } from '../../projects/queries.ts';
+import type { Holdout } from '../../projects/schema.ts';
 import type { Database } from '../../store/sql.ts';
 import type { MatchingRule, RuleMatch, SuppressionMatch } from './schema.ts';
 
@@ -53,6 +56,45 @@ export function suppressionOfKey(
   if (maySend && reaches(key, to)) return null;
   const name = maySend ? 'key may not send to it' : 'key may not send from its sender';
   return { ruleId: key.id, name, kind: 'KEY', pattern: key.prefix, recipient: to, matchedAt: at.toISOString() };
+}
+
+/**
+ * Whether a contact is in the control group of its project at an instant: by a hash, so that it stays there while the share grows
+ * (docs/contract/journeys.md#4).
+ */
+export function isHeldOut(holdout: Holdout | null, contactId: string, at: Date): boolean {
+  if (holdout === null || (holdout.until !== null && Date.parse(holdout.until) <= at.getTime())) return false;
+  const digest = hash('sha256', `${holdout.key}\n${contactId}`, 'buffer');
+  return (digest.readUIntBE(0, 6) / 2 ** 48) * 100 < holdout.percent;
+}
+
+/** Whether a contact is in the control group of its project now, and when that ends. */
+export async function holdoutOf(
+  db: Database,
+  projectId: string,
+  contactId: string,
+): Promise<{ heldOut: boolean; until: string | null }> {
+  const fields = ['holdout'] as const;
+  const project = await db.session().em.findOne(Project, { id: projectId }, { fields, disableIdentityMap: true });
+  const holdout = project?.holdout ?? null;
+  const heldOut = isHeldOut(holdout, contactId, new Date());
+  return { heldOut, until: heldOut ? (holdout?.until ?? null) : null };
+}
+
+/** Why marketing mail to a contact is kept and not sent: the control group of its project; null where the contact is not in it. */
+export function suppressionOfHoldout(
+  holdout: Holdout | null,
+  { projectId, contactId, to }: { projectId: string; contactId: string; to: string },
+  at: Date,
+): SuppressionMatch | null {
+  if (holdout === null || !isHeldOut(holdout, contactId, at)) return null;
+  const pattern = `${holdout.percent}%`;
+  return { ruleId: projectId, name: 'holdout', kind: 'HOLDOUT', pattern, recipient: to, matchedAt: at.toISOString() };
+}
+
+/** Why mail was suppressed, as reports of a campaign list it; `reasonSql` says the same of a row. */
+export function suppressedText({ kind, name }: Pick<SuppressionMatch, 'kind' | 'name'>): string {
+  return kind === 'HOLDOUT' ? 'In the control group (holdout)' : `Suppressed by rule "${name}"`;
 }
 
 /** The limits of the keys that started something. A key that was deleted since reaches nobody. */

@@ -80,12 +80,15 @@ const RuleMatch = v.object({
 });
 export type RuleMatch = v.InferOutput<typeof RuleMatch>;
 
-/** Why mail is suppressed, as its row keeps it. KEY: it was sent with a key that may not reach its recipient; `ruleId` is the key's. */
+/**
+ * Why mail is suppressed, as its row keeps it. KEY: it was sent with a key that may not reach its recipient; `ruleId` is the key's. HOLDOUT: it
+ * is marketing, and its contact is in the control group; `ruleId` is the project's.
+ */
 export const SuppressionMatch = v.object({
   ...RuleMatch.entries,
   kind: field(
-    'Kind of the rule at the time of the match; `KEY` when the sending key may not reach the recipient, and then `ruleId` is the ID of that key.',
-    v.picklist([...suppressionKinds, 'KEY']),
+    'Kind of the rule at the time of the match. `KEY`: the sending key may not reach the recipient, and `ruleId` is the ID of that key. `HOLDOUT`: the contact is in the control group of the project, and `ruleId` is the ID of the project.',
+    v.picklist([...suppressionKinds, 'KEY', 'HOLDOUT']),
   ),
 });
 export type SuppressionMatch = v.InferOutput<typeof SuppressionMatch>;

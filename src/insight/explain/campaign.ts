@@ -6,7 +6,7 @@ import { AppError } from '../../lib/errors.ts';
 import { removedBefore } from '../../store/columns.ts';
 import type { Database } from '../../store/sql.ts';
 import { traceCondition } from './condition.ts';
-import { campaignSource, explainMail, fix, unsubscribedBefore } from './mail.ts';
+import { campaignSource, explainMail, fix, heldOut, unsubscribedBefore } from './mail.ts';
 import {
   type CampaignFacts,
   type ContactFacts,
@@ -52,6 +52,7 @@ export async function explainCampaign(
     const audience = await audienceDecisions(db, projectId, contact, campaign, now);
     const rules = [
       ...audience,
+      ...heldOutNow(contact, campaign),
       ...(status === CampaignStatus.SCHEDULED ? await reviewDecisions(db, campaign, contact.id) : []),
     ];
     const isIn = rules.every(({ outcome }) => outcome !== 'stop');
@@ -96,6 +97,12 @@ export async function explainCampaign(
     }
     return finding('did_not', decisions);
   }
+}
+
+// Of what was sent, the ledger says it.
+function heldOutNow({ isHeldOut, readAt }: ContactFacts, { type }: CampaignFacts): Decision[] {
+  if (!isHeldOut || !needsSubscription(type)) return [];
+  return [heldOut('stop', 'is', { basis: 'evaluated', dataAsOf: readAt })];
 }
 
 // A send that is bound to its review leaves out whoever has come to the audience since.

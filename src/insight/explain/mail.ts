@@ -16,6 +16,10 @@ export async function explainMail(db: Database, projectId: string, mail: Explain
   if (verdict === 'handed_over') return reportsOf(mail, decisions);
   if (mail.status === MailStatus.SUPPRESSED) {
     const { rule } = mail;
+    if (rule?.kind === 'HOLDOUT') {
+      decisions.push(heldOut('stop', 'was', { at: mail.createdAt }));
+      return finding('did_not', decisions);
+    }
     const sentence =
       rule === null
         ? `The email to ${mail.to} was suppressed: ${mail.reasonText ?? 'its reason was not kept'}.`
@@ -37,6 +41,12 @@ export async function explainMail(db: Database, projectId: string, mail: Explain
   }
   if (verdict === 'pending') return waiting(mail, decisions);
   return notSent(db, projectId, mail, decisions);
+}
+
+/** The decision that the control group gets no marketing email. */
+export function heldOut(outcome: Decision['outcome'], verb: 'is' | 'was', detail: Partial<Decision>): Decision {
+  const sentence = `The contact ${verb} in the control group (holdout), which gets no marketing email.`;
+  return recorded('mail.holdout', outcome, sentence, detail);
 }
 
 function sourceOf({ id }: ExplainedMail): Decision['source'] {

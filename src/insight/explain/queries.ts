@@ -2,6 +2,7 @@ import { type LedgerVerdict, verdictSql } from '../../campaigns/results/verdicts
 import type { EarlierRecipients } from '../../campaigns/schema.ts';
 import { Contact } from '../../contacts/entity.ts';
 import { getContactAt } from '../../contacts/history-service.ts';
+import { holdoutOf } from '../../contacts/suppressions/matching.ts';
 import type { JsonObjectValue } from '../../lib/contact-data.ts';
 import type { CampaignStatus } from '../../lib/enums.ts';
 import { AppError } from '../../lib/errors.ts';
@@ -26,6 +27,8 @@ export interface ContactFacts {
   readAt: string;
   /** Whether it is different now. */
   isFormer: boolean;
+  /** Whether it is in the control group of the project now. */
+  isHeldOut: boolean;
 }
 
 /** The contact of an id or an address, or null. */
@@ -39,6 +42,7 @@ export async function contactFacts(db: Database, projectId: string, contact: str
     ...{ id, email, subscribed, data: data as JsonObjectValue, isFormer: false },
     ...{ createdAt: createdAt.toISOString(), updatedAt: updatedAt.toISOString() },
     readAt: (await databaseNow(db)).toISOString(),
+    isHeldOut: (await holdoutOf(db, projectId, id)).heldOut,
   };
 }
 

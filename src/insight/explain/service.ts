@@ -6,7 +6,7 @@ import { notFound } from '../../lib/errors.ts';
 import { removedBefore } from '../../store/columns.ts';
 import type { Database } from '../../store/sql.ts';
 import { explainCampaign } from './campaign.ts';
-import { explainMail } from './mail.ts';
+import { explainMail, heldOut } from './mail.ts';
 import { type ContactFacts, contactFacts, findCampaign, findMail } from './queries.ts';
 import { ExplainRequest, type Explanation, evaluated, type Finding, finding, notKept } from './schema.ts';
 import { explainWorkflow } from './workflow.ts';
@@ -92,6 +92,7 @@ async function explainAny(db: Database, projectId: string, contact: ContactFacts
           actual: contact.email,
           source: { type: 'suppression rule', id: rule.ruleId, href: '/suppressions' },
         }),
+    ...(contact.isHeldOut ? [heldOut('info', 'is', { basis: 'evaluated', dataAsOf })] : []),
   ];
   const latest = await findMail(db, projectId, { contactId: contact.id, until: at });
   if (latest === null) {

@@ -4,13 +4,12 @@ import { needsSubscription } from '../../campaigns/audience/audience.ts';
 import { readAudience } from '../../campaigns/audience/cursor.ts';
 import { claimSize, loadContent, type PrepareCampaign } from '../../campaigns/delivery/content.ts';
 import type { ClaimedRecipient } from '../../campaigns/delivery/ledger.ts';
-import { enabledRules } from '../../contacts/suppressions/rules.ts';
-import type { MatchingRule } from '../../contacts/suppressions/schema.ts';
 import { editableStatuses } from '../../lib/enums.ts';
 import { AppError } from '../../lib/errors.ts';
 import { leastId } from '../../lib/ids.ts';
 import { pause } from '../../lib/time.ts';
 import { handOver } from '../../mail/engine/hand-over.ts';
+import { type Suppressing, suppressing } from '../../mail/engine/suppression.ts';
 import { isoInstant } from '../../store/columns.ts';
 import type { HeavyReads } from '../../store/heavy-reads.ts';
 import type { Database } from '../../store/sql.ts';
@@ -57,10 +56,10 @@ export interface DryRunShareOptions {
   onPage(contacts: number): void;
 }
 
-/** The renderer and the suppression rules of a share. The rules are read once for it, not for each page as in delivery. */
+/** The renderer of a share, and what keeps mail back. That is read once for it, not for each page as in delivery. */
 interface Review {
   compose: ComposeNoted;
-  rules: readonly MatchingRule[];
+  suppressing: Suppressing | null;
 }
 
 // Read at once, so that no snapshot and no connection is held while their messages are rendered.
@@ -88,7 +87,7 @@ export async function reviewShare(deps: DryRunDeps, id: string, options: DryRunS
   if (ids === null) return { state: 'over', contacts: run.audience };
   const pages = pagesOf(ids, claimSize(content, deps.chunk));
   const isCut = () => options.stop.aborted || performance.now() > endsAt;
-  const how = { compose: deps.prepare(content), rules: await enabledRules(deps.db, run.projectId) };
+  const how = { compose: deps.prepare(content), suppressing: await suppressing(deps.db, run.projectId, run) };
   const passed = await reviewPages(deps, run, how, pages, isCut, options.onPage);
   run = passed.run;
   if (!passed.isWhole || ids.length === contactsPerRead) return { state: 'unfinished', contacts: run.audience };
@@ -180,7 +179,7 @@ async function nextContacts({ db, heavyReads }: DryRunDeps, run: OpenDryRun): Pr
 async function reviewPage(
   deps: DryRunDeps,
   run: OpenDryRun,
-  { compose, rules }: Review,
+  { compose, suppressing }: Review,
   ids: readonly string[],
   recipients: readonly ClaimedRecipient[],
 ): Promise<ReviewedPage> {
@@ -189,7 +188,7 @@ async function reviewPage(
   const round = new DryRound({
     id: run.id,
     projectId: run.projectId,
-    rules,
+    suppressing,
     facts: { projectDisabled, domainVerified, needsSubscription: needsSubscription(run.type) },
     compose,
     recipients,

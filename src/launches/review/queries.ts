@@ -6,6 +6,7 @@ import type { ClaimedRecipient } from '../../campaigns/delivery/ledger.ts';
 import type { CampaignStatus } from '../../lib/enums.ts';
 import { hourMs } from '../../lib/time.ts';
 import { ofProject } from '../../projects/queries.ts';
+import type { Holdout } from '../../projects/schema.ts';
 import { baseColumns } from '../../store/columns.ts';
 import { type StalledQuery, stalledRows } from '../../store/outbox/recovery.ts';
 import { type Database, sql } from '../../store/sql.ts';
@@ -82,6 +83,8 @@ export interface OpenDryRun extends Audience {
   sendSeq: number;
   projectDisabled: boolean;
   domainVerified: boolean;
+  /** The control group of the project; null for none. */
+  holdout: Holdout | null;
 }
 
 /** A dry run, or null. */

@@ -1,12 +1,11 @@
 import { hash } from 'node:crypto';
 import { campaignRefusal, type RecipientFacts } from '../../campaigns/delivery/content.ts';
 import type { ClaimedRecipient } from '../../campaigns/delivery/ledger.ts';
-import { suppressionOf } from '../../contacts/suppressions/matching.ts';
-import type { MatchingRule } from '../../contacts/suppressions/schema.ts';
+import { suppressedText } from '../../contacts/suppressions/matching.ts';
 import type { Mailer, OutgoingMessage } from '../../domains/providers/mailer.ts';
 import type { ComposeNotes } from '../../mail/engine/compose.ts';
 import type { Delivery, KeptTexts, Outcome } from '../../mail/engine/port.ts';
-import type { Suppressing } from '../../mail/engine/suppression.ts';
+import type { MailRecipient, Suppressing } from '../../mail/engine/suppression.ts';
 import { type Reason, reasonText } from '../../mail/ledger/reasons.ts';
 import { findingOf, type MessageFinding, type ProblemKind } from './findings.ts';
 
@@ -28,8 +27,8 @@ export interface DryRoundInput {
   /** The ID of the dry run. */
   id: string;
   projectId: string;
-  /** The suppression rules that are enabled. */
-  rules: readonly MatchingRule[];
+  /** What keeps mail back; null where nothing can. */
+  suppressing: Suppressing | null;
   facts: RecipientFacts;
   compose: ComposeNoted;
   recipients: readonly ClaimedRecipient[];
@@ -47,17 +46,17 @@ export class DryRound implements Delivery<ClaimedRecipient> {
   /** Messages that were rendered or could not be, and the milliseconds that took. */
   rendered = 0;
   composeMs = 0;
-  readonly #rules: readonly MatchingRule[];
+  readonly #suppressing: Suppressing | null;
   readonly #facts: RecipientFacts;
   readonly #compose: ComposeNoted;
   readonly #most: number;
   #chosen: ReadonlySet<ClaimedRecipient> | null = null;
   readonly #rendered = new Map<string, { finding: MessageFinding; missing: ReadonlySet<string>; isPlain: boolean }>();
 
-  constructor({ id, projectId, rules, facts, compose, recipients, most }: DryRoundInput) {
+  constructor({ id, projectId, suppressing, facts, compose, recipients, most }: DryRoundInput) {
     this.id = id;
     this.projectId = projectId;
-    this.#rules = rules;
+    this.#suppressing = suppressing;
     this.#facts = facts;
     this.#compose = compose;
     this.#most = most;
@@ -76,13 +75,12 @@ export class DryRound implements Delivery<ClaimedRecipient> {
     return campaignRefusal(this.#facts, recipient);
   }
 
-  addressOf({ toAddress }: ClaimedRecipient): string {
-    return toAddress;
+  recipientOf({ toAddress, contactId }: ClaimedRecipient): MailRecipient {
+    return { address: toAddress, marketingTo: this.#facts.needsSubscription ? contactId : null };
   }
 
-  async suppressing(): Promise<Suppressing> {
-    const now = new Date();
-    return (to) => suppressionOf(this.#rules, to, now);
+  async suppressing(): Promise<Suppressing | null> {
+    return this.#suppressing;
   }
 
   compose(recipient: ClaimedRecipient): OutgoingMessage {
@@ -117,7 +115,7 @@ export class DryRound implements Delivery<ClaimedRecipient> {
   async settle(outcomes: readonly Outcome<ClaimedRecipient>[]): Promise<void> {
     for (const end of outcomes) {
       if (end.outcome === 'SENT') this.#close(end.mail, null);
-      else if (end.outcome === 'SUPPRESSED') this.#close(end.mail, `Suppressed by rule "${end.suppression.name}"`);
+      else if (end.outcome === 'SUPPRESSED') this.#close(end.mail, suppressedText(end.suppression));
       else if (end.outcome === 'FAILED' || end.outcome === 'BOUNCED')
         this.#close(end.mail, reasonText(end.reason), end.reason.code === 'not_rendered');
     }

@@ -108,7 +108,7 @@ async function checkAgain<Mail>(
   const allowed: Mail[] = [];
   const ends: Outcome<Mail>[] = [];
   for (const mail of mails) {
-    const suppression = suppressing?.(delivery.addressOf(mail)) ?? null;
+    const suppression = suppressing?.(delivery.recipientOf(mail)) ?? null;
     const reason = suppression === null ? delivery.refusalOf(mail) : null;
     if (suppression !== null) ends.push({ mail, outcome: 'SUPPRESSED', suppression });
     else if (reason !== null) ends.push({ mail, outcome: 'FAILED', reason, texts: null });

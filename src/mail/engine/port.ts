@@ -5,7 +5,7 @@ import type { SourceType } from '../../lib/enums.ts';
 import type { Database } from '../../store/sql.ts';
 import type { Reason } from '../ledger/reasons.ts';
 import type { Settled } from '../ledger/settle.ts';
-import type { Suppressing } from './suppression.ts';
+import type { MailRecipient, Suppressing } from './suppression.ts';
 
 /** The texts of a message that are kept with its outcome; null where none are. */
 export interface KeptTexts {
@@ -25,7 +25,7 @@ export type Outcome<Mail> =
   | { mail: Mail; outcome: 'SENT'; messageId: string; at: string; stream: string | null; texts: KeptTexts | null }
   /** It will never be sent; BOUNCED when the provider refuses the recipient for an earlier bounce or complaint. */
   | { mail: Mail; outcome: 'FAILED' | 'BOUNCED'; reason: Reason; texts: KeptTexts | null }
-  /** A rule of the project, or a limit of its key, keeps it back. */
+  /** A rule of the project, a limit of its key, or the control group keeps it back. */
   | { mail: Mail; outcome: 'SUPPRESSED'; suppression: SuppressionMatch }
   /**
    * It was not sent and may be tried again after `delayMs`. `refused`: the provider said no, in these words; `held`: so it did, to everything at
@@ -58,7 +58,7 @@ export interface Delivery<Mail> {
   /** `traceparent` of the span that accepted the mail, null where none was sampled; absent for mail that has no trace of its own. */
   traceOf?(mail: Mail): string | null;
   triedOf(mail: Mail): Tried;
-  addressOf(mail: Mail): string;
+  recipientOf(mail: Mail): MailRecipient;
   /** Reads the rules that may keep mail back by now; null where there are none. */
   suppressing(): Promise<Suppressing | null>;
   /** Returns the reason why a mail must not be sent after all, or null. */

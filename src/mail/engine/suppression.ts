@@ -1,25 +1,48 @@
 import { usageMoved } from '../../billing/daily-queries.ts';
-import { type KeyLimits, suppressionOf, suppressionOfKey } from '../../contacts/suppressions/matching.ts';
+import {
+  type KeyLimits,
+  suppressionOf,
+  suppressionOfHoldout,
+  suppressionOfKey,
+} from '../../contacts/suppressions/matching.ts';
 import { enabledRules } from '../../contacts/suppressions/rules.ts';
 import type { SuppressionMatch } from '../../contacts/suppressions/schema.ts';
+import type { Holdout } from '../../projects/schema.ts';
 import { type Database, raw, sql } from '../../store/sql.ts';
 import { countingUnsent, endedColumns } from '../ledger/counting.ts';
 import { withoutBytes } from '../ledger/queries.ts';
 
-/** Finds the rule that keeps mail back from an address; null where none does. */
-export type Suppressing = (toAddress: string) => SuppressionMatch | null;
+/** Who gets a mail. */
+export interface MailRecipient {
+  address: string;
+  /** The contact that it is marketing to; null for other mail. */
+  marketingTo: string | null;
+}
 
-/** Reads the rules of a project as they are now, and the limits of the key that began the send; null where there are neither. */
+/** Finds out what keeps mail back from its recipient; null where nothing does. */
+export type Suppressing = (recipient: MailRecipient) => SuppressionMatch | null;
+
+/** What keeps mail of a project back beside its rules. */
+interface SuppressedBeside {
+  /** The control group; null for none. */
+  holdout: Holdout | null;
+  /** The limits of the key that began the send. */
+  limits?: { key: KeyLimits; from: string } | undefined;
+}
+
+/** Reads the rules of a project as they are now; null where nothing can keep mail back. */
 export async function suppressing(
   db: Database,
   projectId: string,
-  limits?: { key: KeyLimits; from: string },
+  { holdout, limits }: SuppressedBeside,
 ): Promise<Suppressing | null> {
   const rules = await enabledRules(db, projectId);
-  if (rules.length === 0 && limits === undefined) return null;
+  if (rules.length === 0 && limits === undefined && holdout === null) return null;
   const now = new Date();
-  return (to) =>
-    suppressionOf(rules, to, now) ?? (limits ? suppressionOfKey(limits.key, { to, from: limits.from }, now) : null);
+  return ({ address: to, marketingTo: contactId }) =>
+    suppressionOf(rules, to, now) ??
+    (limits ? suppressionOfKey(limits.key, { to, from: limits.from }, now) : null) ??
+    (contactId === null ? null : suppressionOfHoldout(holdout, { projectId, contactId, to }, now));
 }
 
 /** A mail that a rule matched at hand-over; texts are null where they are not rendered. */

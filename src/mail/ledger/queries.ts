@@ -3,6 +3,7 @@ import type { SuppressionMatch } from '../../contacts/suppressions/schema.ts';
 import type { JsonObjectValue } from '../../lib/contact-data.ts';
 import type { MessageClass, SourceType } from '../../lib/enums.ts';
 import { activeTrace } from '../../lib/telemetry.ts';
+import type { Holdout } from '../../projects/schema.ts';
 import { recordingEvents } from '../../store/record-events.ts';
 import { type Database, join, type Query, raw, sql } from '../../store/sql.ts';
 import { MailStatus } from '../status.ts';
@@ -82,23 +83,24 @@ export interface ClaimedMail extends MailFacts {
     tracking: 'ENABLED' | 'DISABLED' | 'MARKETING_ONLY';
     language: string;
     escapeContactData: boolean;
+    /** The control group; null for none. */
+    holdout: Holdout | null;
   };
   /** Whether the sender's domain is verified for the project now. */
   domainVerified: boolean;
 }
 
-/** Whether mail of this kind goes to subscribed contacts only (docs/contract/core.md#2-5). */
-function needsSubscription(mail: MailFacts): boolean {
-  if (mail.messageClass === 'MARKETING') return true;
-  return mail.messageClass === 'HEADLESS' && mail.sourceType !== 'TRANSACTIONAL';
+/** Whether mail is marketing to its contact, so that it goes to subscribed ones only (docs/contract/core.md#2-5). */
+export function isMarketing({ messageClass, sourceType, render }: ClaimedMail): boolean {
+  if (render?.isForOthers === true) return false;
+  return messageClass === 'MARKETING' || (messageClass === 'HEADLESS' && sourceType !== 'TRANSACTIONAL');
 }
 
 /** Why a mail must not be handed over after all, or null (docs/contract/platform.md#9-2: final checks). */
 export function refusalOf(mail: ClaimedMail): Reason | null {
   if (mail.project.disabled) return { code: 'project_disabled' };
   if (!mail.domainVerified) return { code: 'domain_unverified' };
-  const asksContact = needsSubscription(mail) && mail.render?.isForOthers !== true;
-  return asksContact && !mail.contact.subscribed ? { code: 'not_subscribed' } : null;
+  return isMarketing(mail) && !mail.contact.subscribed ? { code: 'not_subscribed' } : null;
 }
 
 /** A row's attachments as they are kept once the mail is final: named and typed, without their bytes. */

@@ -30,7 +30,7 @@ const mailColumns = sql`
   ${raw(maySendFrom('e.project_id', 'e."from"'))} as "domainVerified", q.attempts, q.age_ms::float8 as "ageMs"`;
 
 const projectFacts = sql`jsonb_build_object('name', p.name, 'disabled', p.disabled, 'tracking', p.tracking,
-  'language', p.language, 'escapeContactData', p.escape_contact_data)`;
+  'language', p.language, 'escapeContactData', p.escape_contact_data, 'holdout', p.holdout)`;
 
 const isDue = (projectId: string): Query =>
   sql`project_id = ${projectId}::uuid and claim_id is null and due_at <= clock_timestamp()`;

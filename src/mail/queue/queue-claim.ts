@@ -3,9 +3,9 @@ import type { SourceType } from '../../lib/enums.ts';
 import { isoInstantOrNull } from '../../store/columns.ts';
 import { keptBody } from '../engine/compose.ts';
 import type { Claim, EngineDeps, KeptTexts, Outcome, Tried } from '../engine/port.ts';
-import { type Suppressing, suppressing, writeSuppressed } from '../engine/suppression.ts';
+import { type MailRecipient, type Suppressing, suppressing, writeSuppressed } from '../engine/suppression.ts';
 import { renderedAgain } from '../engine/work.ts';
-import { type ClaimedMail, refusalOf } from '../ledger/queries.ts';
+import { type ClaimedMail, isMarketing, refusalOf } from '../ledger/queries.ts';
 import type { Reason } from '../ledger/reasons.ts';
 import { type Settled, type Settlement, settleMail } from '../ledger/settle.ts';
 import { isClaimed, type UnconfirmedMail } from './claims.ts';
@@ -87,12 +87,12 @@ export class QueueClaim implements Claim<QueuedMail> {
     return refusalOf(mail);
   }
 
-  addressOf({ toAddress }: QueuedMail): string {
-    return toAddress;
+  recipientOf(mail: QueuedMail): MailRecipient {
+    return { address: mail.toAddress, marketingTo: isMarketing(mail) ? mail.contactId : null };
   }
 
   suppressing(): Promise<Suppressing | null> {
-    return suppressing(this.#deps.db, this.projectId);
+    return suppressing(this.#deps.db, this.projectId, { holdout: this.#mails[0]?.project.holdout ?? null });
   }
 
   compose(mail: QueuedMail): OutgoingMessage {

@@ -4,7 +4,7 @@ import { activeTrace } from '../../lib/telemetry.ts';
 import { groupCalls } from '../../store/postgres/grouped.ts';
 import { type Database, limitingKey, raw, sql } from '../../store/sql.ts';
 import { acceptingMail } from '../ledger/accept.ts';
-import { type AcceptedEmail, contactsOf, type SendFacts, type SendRecipient } from './queries.ts';
+import { type AcceptedEmail, contactsOf, type SendFacts, type SendRecipient, suppressedBy } from './queries.ts';
 
 interface AcceptCall {
   /** The recipient's address. */
@@ -63,14 +63,14 @@ const acceptGroup = groupCalls<AcceptCall, AcceptedEmail, Database>(async (db, p
         jsonb_build_object('subject', i.subject, 'body', i.body, 'data', i.variables, 'contact', c.data,
           'subscribed', c.subscribed),
         i.headers, i.attachments, 'TRANSACTIONAL', i.message_class, i.template_id, i.tracking, i.simulated,
-        case when i.suppression is null then 'PENDING' else 'SUPPRESSED' end, i.suppression, ${limitingKey(db)}::uuid, i.traceparent
+        ${suppressedBy('i')}, ${limitingKey(db)}::uuid, i.traceparent
       from item i join contact c using (email)`,
     queue: { bytes: raw('i.bytes'), beside: sql`join item i on i.email_id = a.id` },
   });
   const rows = await db.rows<AcceptedEmail>(sql`
     with item as materialized (
       select * from json_to_recordset(${JSON.stringify(items)}::json) as r (
-        email text, email_id uuid, to_name text, simulated boolean, bytes int, suppression jsonb,
+        email text, email_id uuid, to_name text, simulated boolean, bytes int, suppression jsonb, held_out uuid,
         "from" text, from_name text, reply_to text, subject text, body text, variables jsonb, headers jsonb,
         attachments jsonb, message_class text, template_id uuid, tracking boolean, traceparent text)),
     contact as materialized (

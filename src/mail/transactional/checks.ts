@@ -1,6 +1,6 @@
 import type { BillingSettings } from '../../billing/service.ts';
 import { type ErasedAddresses, refuseErased } from '../../contacts/erased.ts';
-import { suppressionOf, suppressionOfKey } from '../../contacts/suppressions/matching.ts';
+import { suppressionOf, suppressionOfHoldout, suppressionOfKey } from '../../contacts/suppressions/matching.ts';
 import type { SuppressionRuleCache } from '../../contacts/suppressions/rules.ts';
 import type { MatchingRule } from '../../contacts/suppressions/schema.ts';
 import { checkKeySender, checkSenderDomain } from '../../domains/service.ts';
@@ -14,7 +14,7 @@ import type { Database } from '../../store/sql.ts';
 import type { TemplateCache, TemplateRow } from '../../templates/queries.ts';
 import { scheduleOf } from '../emails/schedule.ts';
 import { contentBytes, isSimulated } from '../ledger/queries.ts';
-import { type SendFacts, type SendRecipient, subscribedAddresses } from './queries.ts';
+import { contactsOfAddresses, type SendFacts, type SendRecipient } from './queries.ts';
 import type { SendBody } from './schema.ts';
 
 /** Dependencies of checking mail. */
@@ -107,8 +107,7 @@ export async function checkMail(
   const rules = await deps.suppressionRules.of(project.id);
   await refuseErased(deps.erasedAddresses, project.id, addressFields(body.to));
   const recipients = recipientsOf(body.to, bytes, rules, { key: deps.key, from });
-  if (facts.messageClass === 'MARKETING' && body.subscribed !== true)
-    await refuseUnsubscribed(deps.db, project.id, recipients, body);
+  if (facts.messageClass === 'MARKETING') await checkMarketing(deps.db, project, recipients, body);
   return { facts, recipients, storedBytes: bytes * count, isTimed };
 }
 
@@ -131,6 +130,7 @@ function recipientsOf(
       simulated: isSimulated(email),
       bytes,
       suppression: suppressionOf(rules, email, now) ?? suppressionOfKey(key, { to: email, from }, now),
+      held_out: null,
     };
   });
 }
@@ -204,16 +204,18 @@ function checkStoredSize(bytes: number, recipients: number): void {
   );
 }
 
-async function refuseUnsubscribed(
+/** Refuses marketing mail to contacts that are not subscribed, and suppresses that to the control group. */
+async function checkMarketing(
   db: Database,
-  projectId: string,
-  recipients: readonly SendRecipient[],
-  body: SendBody,
+  { id: projectId, holdout }: ProjectFacts,
+  recipients: SendRecipient[],
+  { subscribed }: SendBody,
 ): Promise<void> {
+  if (subscribed === true && holdout === null) return;
   const addresses = [...new Set(recipients.map((recipient) => recipient.email))];
-  const subscribed = body.subscribed === false ? new Set() : await subscribedAddresses(db, projectId, addresses);
-  const refused = addresses.find((address) => !subscribed.has(address));
-  if (refused !== undefined)
+  const contacts = subscribed === false ? new Map() : await contactsOfAddresses(db, projectId, addresses);
+  const refused = subscribed !== true && addresses.find((address) => contacts.get(address)?.subscribed !== true);
+  if (typeof refused === 'string')
     throw new AppError(
       400,
       'BAD_REQUEST',
@@ -223,6 +225,17 @@ async function refuseUnsubscribed(
         suggestion: 'Pass "subscribed": true if the recipient agreed.',
       },
     );
+  const now = new Date();
+  // The first mail to an address makes its contact.
+  const ids = new Map<string, string>();
+  for (const recipient of recipients) {
+    const { email: to, contact_id, suppression } = recipient;
+    const contactId = contacts.get(to)?.id ?? ids.get(to) ?? contact_id;
+    ids.set(to, contactId);
+    if (suppression !== null) continue;
+    recipient.suppression = suppressionOfHoldout(holdout, { projectId, contactId, to }, now);
+    if (recipient.suppression !== null) recipient.held_out = contactId;
+  }
 }
 
 /** The extension of a file's name, lower case and without its dot; empty where there is none. */

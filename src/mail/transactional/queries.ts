@@ -5,7 +5,7 @@ import { type ContactRow, contactsWritten, writingAs } from '../../contacts/writ
 import type { JsonObjectValue } from '../../lib/contact-data.ts';
 import { activeTrace } from '../../lib/telemetry.ts';
 import { lockName } from '../../store/columns.ts';
-import { type Database, limitingKey, type Query, sql } from '../../store/sql.ts';
+import { type Database, limitingKey, type Query, raw, sql } from '../../store/sql.ts';
 import type { TemplateType } from '../../templates/queries.ts';
 import type { SendTime } from '../emails/schedule.ts';
 import { acceptingMail } from '../ledger/accept.ts';
@@ -22,6 +22,8 @@ export interface SendRecipient {
   bytes: number;
   /** The rule that suppresses the message, which is then kept and not queued. */
   suppression: SuppressionMatch | null;
+  /** The contact that was found in the control group, where that suppresses the message. */
+  held_out: string | null;
 }
 
 /** The part of a request that all its messages share. */
@@ -121,7 +123,7 @@ function acceptance(db: Database, projectId: string, recipients: readonly SendRe
           || ${JSON.stringify({ text: facts.text ?? undefined, isLiteral: facts.isLiteral || undefined })}::jsonb,
         ${headers && JSON.stringify(headers)}::jsonb, ${attachments && JSON.stringify(attachments)}::jsonb, 'TRANSACTIONAL',
         ${facts.messageClass}, ${facts.templateId}::uuid, ${facts.tracking}::boolean, r.simulated,
-        case when r.suppression is null then 'PENDING' else 'SUPPRESSED' end, r.suppression,
+        ${suppressedBy('r')},
         ${scheduledFor}::timestamptz, ${heldUntil}::timestamptz, ${limitingKey(db)}::uuid, ${activeTrace()}::text
       from recipient r join contact c using (email)`,
     queue: {
@@ -136,11 +138,16 @@ function acceptance(db: Database, projectId: string, recipients: readonly SendRe
   });
   return sql`recipient as (
       select * from jsonb_to_recordset(${JSON.stringify(recipients)}::jsonb)
-        as r (email text, email_id uuid, to_name text, simulated boolean, suppression jsonb)),
+        as r (email text, email_id uuid, to_name text, simulated boolean, suppression jsonb, held_out uuid)),
     contact as materialized (
       select w.id, w.email, w.subscribed, w.data from (select where exists (select from let_in)) once, ${written} w),
     ${accepting}`;
 }
+
+/** The status and the suppression of a recipient's mail. Only the contact who was found to be held out is: another request may have made one. */
+export const suppressedBy = (recipient: string) =>
+  raw(`case when ${recipient}.suppression is null or ${recipient}.held_out <> c.id then 'PENDING' else 'SUPPRESSED' end,
+        case when ${recipient}.held_out <> c.id then null else ${recipient}.suppression end`);
 
 /** Returns the rows that write the contacts of the recipients. A name of the message is stored, whatever the data says. */
 export function contactsOf(
@@ -166,14 +173,14 @@ export async function scheduledBytes(tx: Database, projectId: string): Promise<n
   return row?.bytes ?? 0;
 }
 
-/** Those of the addresses whose contacts are subscribed. */
-export async function subscribedAddresses(
+/** The contacts of the addresses that have one. */
+export async function contactsOfAddresses(
   db: Database,
   projectId: string,
   addresses: readonly string[],
-): Promise<Set<string>> {
-  const rows = await db.rows<{ email: string }>(
-    sql`select email from contacts where project_id = ${projectId} and email = any(${addresses}::text[]) and subscribed`,
+): Promise<Map<string, { id: string; subscribed: boolean }>> {
+  const rows = await db.rows<{ email: string; id: string; subscribed: boolean }>(
+    sql`select email, id, subscribed from contacts where project_id = ${projectId} and email = any(${addresses}::text[])`,
   );
-  return new Set(rows.map((row) => row.email));
+  return new Map(rows.map(({ email, ...contact }) => [email, contact]));
 }

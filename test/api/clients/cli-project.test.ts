@@ -132,6 +132,17 @@ test('a member makes, rotates and deletes keys; the secret key lists them', asyn
   expect((await run(['keys', 'delete', made.id, '--email', admin.email])).code).toBe(2);
 });
 
+test('sets and ends the control group', async () => {
+  expect((await run(['holdout', 'show'])).out).toBe('No control group.\n');
+  const set = await run(['holdout', 'set', '5', '--until', '2100-01-01T00:00:00Z']);
+  expect([set.code, set.out]).toEqual([0, '5% of contacts get no marketing email until 2100-01-01T00:00:00.000Z.\n']);
+  expect((await run(['holdout', 'set', 'five'])).code).not.toBe(0);
+  expect(await json(['holdout', 'show'])).toMatchObject({ percent: 5, active: true });
+  expect((await run(['holdout', 'end'])).code).toBe(2);
+  expect((await run(['holdout', 'end', '--yes'])).out).toBe('Ended the control group.\n');
+  expect(await json(['holdout', 'show'])).toMatchObject({ percent: 0, active: false });
+});
+
 test('adds, verifies and removes domains', async () => {
   const added = await run(['domains', 'add', 'news.acme.test']);
   expect(added.out).toMatch(/^news\.acme\.test: Success\n\nrequired +DKIM/);

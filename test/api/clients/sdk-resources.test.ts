@@ -95,6 +95,14 @@ test('domains and keys of the project that the key belongs to', async () => {
   expect((await fernpost.keys.list()).data).toEqual([]);
 });
 
+test('the control group', async () => {
+  const { id } = await fernpost.contacts.upsert({ email: 'held.out@example.com' });
+  expect(await fernpost.holdout.set({ percent: 100 })).toEqual({ percent: 100, until: null, active: true });
+  expect(await fernpost.contacts.getHoldout(id)).toEqual({ heldOut: true, until: null });
+  await fernpost.holdout.end();
+  expect(await fernpost.holdout.get()).toEqual({ percent: 0, until: null, active: false });
+});
+
 test('the life of a webhook endpoint', async () => {
   const { id, secret } = await fernpost.webhookEndpoints.create({
     url: 'http://127.0.0.1:9/hook',

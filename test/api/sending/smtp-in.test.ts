@@ -21,6 +21,7 @@ import { createApiKey } from '../../../src/projects/api-key-service.ts';
 import { aProject, type TestProject } from '../../support/api.ts';
 import { aCertificate } from '../../support/certificate.ts';
 import { type TestDatabase, testDatabase } from '../../support/database.ts';
+import { aContact } from '../../support/delivery-fixtures.ts';
 import { RawSmtp } from '../../support/smtp-client.ts';
 import { tcpProxy } from '../../support/tcp-proxy.ts';
 
@@ -244,6 +245,21 @@ describe('what a client hands over', () => {
     const sent = await transport(owner.secretKey).sendMail(letter({ from: owner.sender, to: 'caught@example.com' }));
     expect(sent.response).toMatch(/^250 2\.0\.0 Queued/);
     expect(await rowsOf(idsIn(sent.response))).toMatchObject([{ status: 'SUPPRESSED' }]);
+  });
+
+  test('marketing mail to the control group is answered 250 and kept', async () => {
+    const owner = await aProject(database);
+    await aContact(database.db, owner.id, 'held.out@example.com');
+    await database.db.count(
+      `update projects set holdout = '{"key": "k", "percent": 100, "until": null}' where id = $1`,
+      [owner.id],
+    );
+    const send = async (headers: Record<string, string>) =>
+      transport(owner.secretKey).sendMail(letter({ from: owner.sender, to: 'held.out@example.com', headers }));
+    const [news, receipt] = [await send({ 'X-Fernpost-Type': 'MARKETING' }), await send({})];
+    expect(news.response).toMatch(/^250 2\.0\.0 Queued/);
+    expect(await rowsOf(idsIn(news.response))).toMatchObject([{ status: 'SUPPRESSED' }]);
+    expect(await rowsOf(idsIn(receipt.response))).toMatchObject([{ status: 'PENDING' }]);
   });
 
   test('a message can be scheduled', async () => {

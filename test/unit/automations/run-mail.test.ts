@@ -52,6 +52,7 @@ function stepMail(render: Partial<StoredRender>, changes: Partial<ClaimedMail> =
       tracking: 'ENABLED',
       language: 'en',
       escapeContactData: true,
+      holdout: null,
     },
     domainVerified: true,
     ...changes,

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { suppressionOf } from '../../../src/contacts/suppressions/matching.ts';
+import { isHeldOut, suppressionOf } from '../../../src/contacts/suppressions/matching.ts';
 import type { MatchingRule } from '../../../src/contacts/suppressions/schema.ts';
 import { matchesGlob } from '../../../src/lib/text.ts';
 
@@ -74,5 +74,37 @@ describe('wildcards', () => {
   test('take no longer for patterns that make a regular expression try everything', () => {
     const address = `${'a'.repeat(240)}@acme.test`;
     expect(matchesGlob(`${'a*'.repeat(120)}b@acme.test`, address)).toBe(false);
+  });
+});
+
+describe('the control group', () => {
+  const ids = Array.from({ length: 100_000 }, (_, n) => `0199b1f0-0000-7000-8000-${n.toString(16).padStart(12, '0')}`);
+  const members = (percent: number, key = 'a key', until: string | null = null) =>
+    ids.filter((id) => isHeldOut({ key, percent, until }, id, at));
+
+  test('has its share of the contacts, and keeps its members while that grows', () => {
+    let before = new Set<string>();
+    for (const percent of [0, 0.5, 5, 20, 50, 100]) {
+      const now = new Set(members(percent));
+      expect(Math.abs((100 * now.size) / ids.length - percent)).toBeLessThan(0.5);
+      expect([...before].filter((id) => !now.has(id))).toEqual([]);
+      before = now;
+    }
+    expect(before.size).toBe(ids.length);
+  });
+
+  test('is the same each time, and another by another key', () => {
+    const [first, again] = [members(10), members(10)];
+    expect(again).toEqual(first);
+    const other = new Set(members(10, 'another key'));
+    const both = first.filter((id) => other.has(id)).length;
+    expect(both / first.length).toBeGreaterThan(0.05);
+    expect(both / first.length).toBeLessThan(0.15);
+  });
+
+  test('ends at its instant', () => {
+    const end = (ms: number) => new Date(at.getTime() + ms).toISOString();
+    expect([members(100, 'k', end(1)).length, members(100, 'k', end(0)).length]).toEqual([ids.length, 0]);
+    expect(isHeldOut(null, ids[0] ?? '', at)).toBe(false);
   });
 });

@@ -89,6 +89,8 @@ export function whyOf(email: Email): string {
     case 'COMPLAINED':
       return 'The recipient reported this email as spam.';
     case 'SUPPRESSED':
+      if (suppression?.kind === 'HOLDOUT')
+        return 'Not sent: the contact is in the control group, which gets no marketing email.';
       return suppression?.kind === 'KEY'
         ? 'Not sent: the API key may not send to this address.'
         : `Not sent: the suppression rule “${String(suppression?.name ?? '')}” matches this address.`;

@@ -1,4 +1,4 @@
-import type { Fernpost, Item } from '@fernpost/sdk';
+import type { Fernpost, Item, Reply } from '@fernpost/sdk';
 import { Command } from 'commander';
 import { clientOf } from '../settings.ts';
 import { confirm, print, printList, table, UsageError } from '../terminal.ts';
@@ -134,6 +134,46 @@ export function keyCommands(): Command {
           print(command, { id }, `Deleted ${id}.`);
         }),
     );
+}
+
+/** `fernpost holdout show|set|end`. */
+export function holdoutCommands(): Command {
+  return new Command('holdout')
+    .description('the control group, which gets no marketing email; it needs the secret key')
+    .addCommand(
+      new Command('show').description('its share, and until when').action(async (_, command: Command) => {
+        printHoldout(command, await clientOf(command).holdout.get());
+      }),
+    )
+    .addCommand(
+      new Command('set')
+        .description('hold a share of contacts out; a larger one keeps the contacts of a smaller one')
+        .argument('<percent>', 'such as 5', Number)
+        .option('--until <instant>', 'when it ends by itself, such as 2027-03-31T22:00:00Z; never when absent')
+        .action(async (percent: number, { until = null }: { until?: string | null }, command: Command) => {
+          printHoldout(command, await clientOf(command).holdout.set({ percent, until }));
+        }),
+    )
+    .addCommand(
+      new Command('end')
+        .description('end it: its contacts get marketing email again')
+        .option('--yes', 'do not ask')
+        .action(async ({ yes }: { yes?: true }, command: Command) => {
+          if (!yes) await confirm('End the control group?');
+          await clientOf(command).holdout.end();
+          print(command, { ended: true }, 'Ended the control group.');
+        }),
+    );
+}
+
+function printHoldout(command: Command, holdout: Reply<'getHoldout'>): void {
+  const { percent, until, active } = holdout;
+  const end = until === null ? '' : active ? ` until ${until}` : `, ended ${until}`;
+  print(
+    command,
+    holdout,
+    percent === 0 ? 'No control group.' : `${percent}% of contacts get no marketing email${end}.`,
+  );
 }
 
 function byMember(command: Command): Command {

@@ -84,6 +84,11 @@ class AsyncContacts(AsyncResource):
         """Search contacts by any field. A page of the contacts that match a filter, whose condition is a tree as segments have it. Needs the secret key, or a session with `X-Project-Id`. Keys with scopes need `contacts:read`."""
         return self._client.pages("searchContacts", body=body, **options)
 
+    async def get_holdout(self, id: str, **options: Unpack[CallOptions]) -> types.GetContactHoldoutResult:
+        """Get whether a contact is in the control group. Needs the secret key, or a session with `X-Project-Id`. Keys with scopes need `contacts:read`."""
+        result: types.GetContactHoldoutResult = await self._client.call("getContactHoldout", path={"id": id}, **options)
+        return result
+
     async def export(self, body: Optional[types.ExportContactsRequest] = None, **options: Unpack[CallOptions]) -> str:
         """Export contacts as CSV. A file of the contacts that a filter leaves, with the columns you name. The audit log notes it. Needs the secret key, or a session with `X-Project-Id`. Keys with scopes need `contacts:read`."""
         result: str = await self._client.call("exportContacts", body=body, **options)
@@ -652,6 +657,22 @@ class AsyncKeys(AsyncResource):
         return self._client.pages("listProjectApiKeys", project="id", **options)
 
 
+class AsyncHoldout(AsyncResource):
+    async def get(self, **options: Unpack[CallOptions]) -> types.Holdout:
+        """Get the control group of a project. Needs the secret key of the project, or the session of a member."""
+        result: types.Holdout = await self._client.call("getHoldout", project="id", **options)
+        return result
+
+    async def set(self, body: types.SetHoldoutRequest, **options: Unpack[CallOptions]) -> types.Holdout:
+        """Hold a share of contacts out of all marketing email. Campaigns, workflows, `POST /v1/send` and SMTP submission skip these contacts: their marketing email is kept as SUPPRESSED. Transactional email is sent. A hash decides who is in the group, so a larger `percent` keeps its contacts. Needs the secret key of the project, or the session of a member. Sessions need the role ADMIN."""
+        result: types.Holdout = await self._client.call("setHoldout", project="id", body=body, **options)
+        return result
+
+    async def end(self, **options: Unpack[CallOptions]) -> None:
+        """End the control group of a project. Its contacts get marketing email from now on. A later group is chosen anew. Needs the secret key of the project, or the session of a member. Sessions need the role ADMIN."""
+        await self._client.call("endHoldout", project="id", **options)
+
+
 class AsyncFernpost(AsyncClient):
     """A client of the API of one project, for asyncio. `call` and `pages` reach every operation by its name."""
 
@@ -670,6 +691,7 @@ class AsyncFernpost(AsyncClient):
         self.webhook_endpoints = AsyncWebhookEndpoints(self)
         self.domains = AsyncDomains(self)
         self.keys = AsyncKeys(self)
+        self.holdout = AsyncHoldout(self)
 
     async def send(self, body: types.SendEmailRequest, **options: Unpack[CallOptions]) -> List[types.SendEmailResultDataEmailsItem]:
         """Send an email. Returns when the messages are durably queued; delivery follows. Each recipient becomes a contact and counts as a request against the rate limit; a request has at most 1,000. Needs the secret key. Keys with scopes need `emails:send`."""

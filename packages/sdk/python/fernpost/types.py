@@ -2394,6 +2394,13 @@ class GetContactFieldUsageResultUsedInWorkflowsItem(TypedDict):
     """Name of the segment, campaign or workflow."""
 
 
+class GetContactHoldoutResult(TypedDict):
+    heldOut: bool
+    """Whether the contact is in the control group, which gets no marketing email."""
+    until: Optional[str]
+    """When the control group ends by itself; null for never, and for contacts outside of it."""
+
+
 class GetImageUsageResult(TypedDict):
     templates: List[GetImageUsageResultTemplatesItem]
     """Templates whose body contains the image, newest first; up to 100."""
@@ -2660,6 +2667,15 @@ class GetTemplateUsageResultStepsItem(TypedDict):
     """ID of the workflow that the step belongs to."""
     workflowName: str
     """Name of that workflow."""
+
+
+class Holdout(TypedDict):
+    percent: float
+    """Share of contacts in the control group, in percent with up to 2 decimals; 0 without one."""
+    until: Optional[str]
+    """When the control group ends by itself; null for never."""
+    active: bool
+    """Whether contacts are held out at the moment."""
 
 
 class ImagePage(TypedDict):
@@ -3148,8 +3164,8 @@ class SuppressionMatch(TypedDict):
     """ID of the rule that matches."""
     name: str
     """Name of the rule at the time of the match."""
-    kind: Literal["ADDRESS", "DOMAIN", "PREFIX", "SUFFIX", "WILDCARD", "KEY"]
-    """Kind of the rule at the time of the match; `KEY` when the sending key may not reach the recipient, and then `ruleId` is the ID of that key."""
+    kind: Literal["ADDRESS", "DOMAIN", "PREFIX", "SUFFIX", "WILDCARD", "KEY", "HOLDOUT"]
+    """Kind of the rule at the time of the match. `KEY`: the sending key may not reach the recipient, and `ruleId` is the ID of that key. `HOLDOUT`: the contact is in the control group of the project, and `ruleId` is the ID of the project."""
     pattern: str
     """Pattern of the rule at the time of the match."""
     recipient: str
@@ -4332,6 +4348,13 @@ class SendEmailResultDataEmailsItemContact(TypedDict):
     """ID of the contact."""
     email: str
     """Address of the contact."""
+
+
+class SetHoldoutRequest(TypedDict):
+    percent: float
+    """Share of contacts that get no marketing email, in percent with up to 2 decimals. A larger share keeps the contacts of a smaller one."""
+    until: NotRequired[Optional[str]]
+    """When the control group ends by itself, as an ISO 8601 instant in the future; null or absent for never."""
 
 
 class SmtpClient(TypedDict):

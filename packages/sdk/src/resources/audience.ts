@@ -53,6 +53,10 @@ export class Contacts extends Resource {
   listHistory(id: string, query: ListQuery<'listContactHistory'> = {}, options?: CallOptions) {
     return this.client.list('listContactHistory', { path: { id }, query }, options);
   }
+  /** Whether the contact is in the control group. */
+  getHoldout(id: string, options?: CallOptions) {
+    return this.client.call('getContactHoldout', { path: { id } }, options);
+  }
   listEvents(id: string, query: ListQuery<'listContactEvents'> = {}, options?: CallOptions) {
     return this.client.list('listContactEvents', { path: { contactId: id }, query }, options);
   }

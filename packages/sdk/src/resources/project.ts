@@ -1,6 +1,7 @@
 import type { OperationClient } from '../client.ts';
 import type { CallOptions } from '../http.ts';
 import { PagePromise } from '../pages.ts';
+import { ApiPromise } from '../responses.ts';
 import type { Body, Input, ListQuery, Reply } from '../types.ts';
 import { Resource } from './workflows.ts';
 
@@ -71,6 +72,24 @@ export class Keys extends ProjectResource {
         .call('listProjectApiKeys', { path: { id: await this.projectId.get(options) } }, options)
         .withResponse();
     return new PagePromise<ApiKey, ApiKey[]>(find);
+  }
+}
+
+/** The control group: a share of contacts that get no marketing email. It needs the secret key. */
+export class Holdout extends ProjectResource {
+  get(options?: CallOptions) {
+    return this.#ofProject(options, (path) => this.client.call('getHoldout', { path }, options));
+  }
+  /** A larger share keeps the contacts of a smaller one. */
+  set(body: Body<'setHoldout'>, options?: CallOptions) {
+    return this.#ofProject(options, (path) => this.client.call('setHoldout', { path, body }, options));
+  }
+  end(options?: CallOptions) {
+    return this.#ofProject(options, (path) => this.client.call('endHoldout', { path }, options));
+  }
+
+  #ofProject<Data>(options: CallOptions | undefined, call: (path: { id: string }) => ApiPromise<Data>) {
+    return new ApiPromise(this.projectId.get(options).then((id) => call({ id }).withResponse()));
   }
 }
 

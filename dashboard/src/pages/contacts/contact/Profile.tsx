@@ -1,4 +1,4 @@
-import { useMutation } from '@tanstack/react-query';
+import { useMutation, useQuery } from '@tanstack/react-query';
 import { answer, api } from '../../../api/client.ts';
 import { Badge } from '../../../ui/Badge.tsx';
 import { Card } from '../../../ui/Page.tsx';
@@ -17,6 +17,10 @@ export function Profile({ contact, onSaved }: { contact: Contact; onSaved: () =>
       toast('Email address saved');
       await onSaved();
     },
+  });
+  const { data: holdout } = useQuery({
+    queryKey: ['holdout', 'contact', contact.id],
+    queryFn: () => answer(api.GET('/contacts/{id}/holdout', { params: { path: { id: contact.id } } })),
   });
   return (
     <Card title="Profile">
@@ -37,6 +41,20 @@ export function Profile({ contact, onSaved }: { contact: Contact; onSaved: () =>
             {contact.subscribed ? 'Subscribed' : 'Not subscribed'}
           </Badge>
         </dd>
+        {holdout?.heldOut ? (
+          <>
+            <dt>Control group</dt>
+            <dd>
+              Gets no marketing email
+              {holdout.until === null ? null : (
+                <>
+                  {' '}
+                  until <Timestamp at={holdout.until} />
+                </>
+              )}
+            </dd>
+          </>
+        ) : null}
         <dt>Added</dt>
         <dd>
           <Timestamp at={contact.createdAt} />
