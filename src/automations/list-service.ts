@@ -42,11 +42,14 @@ const sorts = ['name', 'createdAt', 'updatedAt', 'steps'] as const;
 export async function listAutomations(db: Database, projectId: string, query: ListWorkflows) {
   const place = query.cursor === undefined ? null : decodeCursor(query.cursor, 4);
   const page = offsetPage({ page: query.page, pageSize: query.limit ?? query.pageSize }, 100);
+  const stepId = query.stepId || null;
+  if (stepId !== null && !isUuid(stepId)) throw badRequest('"stepId" must be a UUID');
   // A cursor keeps the sort it was made with, so it says which one that was.
   const [sort, dir] = place ? [place[2], place[3]] : [query.sort, query.dir];
   const filter: AutomationFilter = {
     search: query.search?.trim().replaceAll('\0', '') || null,
     enabled: query.status === 'active' ? true : query.status === 'disabled' ? false : null,
+    stepId,
     sort: sorts.find((known) => known === sort) ?? 'createdAt',
     dir: dir === 'asc' ? 'asc' : 'desc',
   };

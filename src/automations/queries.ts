@@ -12,6 +12,8 @@ import type { WorkflowBody } from './schema.ts';
 export interface AutomationFilter {
   search: string | null;
   enabled: boolean | null;
+  /** Only the automation that has this step. */
+  stepId: string | null;
   sort: 'name' | 'createdAt' | 'updatedAt' | 'steps';
   dir: 'asc' | 'desc';
 }
@@ -27,10 +29,11 @@ interface ListedAutomation extends AutomationRow {
 const sortColumns = { name: 'a.name', createdAt: 'a.created_at', updatedAt: 'a.updated_at', steps: 'counted.steps' };
 const sortTypes = { name: 'text', createdAt: 'timestamptz', updatedAt: 'timestamptz', steps: 'integer' };
 
-function filtered(projectId: string, { search, enabled }: AutomationFilter): Query {
+function filtered(projectId: string, { search, enabled, stepId }: AutomationFilter): Query {
   const pattern = search === null ? null : `%${likeText(search)}%`;
   return sql`a.project_id = ${projectId} and (${enabled}::boolean is null or a.enabled = ${enabled})
-    and (${pattern}::text is null or a.name ilike ${pattern} or a.description ilike ${pattern})`;
+    and (${pattern}::text is null or a.name ilike ${pattern} or a.description ilike ${pattern})
+    and (${stepId}::uuid is null or a.id = (select s.automation_id from automation_steps s where s.id = ${stepId}))`;
 }
 
 /** Where a page begins: at an offset, or after the place that a cursor names. */

@@ -52,6 +52,7 @@ export const ListWorkflows = v.object({
   cursor: CursorParameter,
   search: parameter('Text in the name or description, in any letter case.'),
   status: choiceParameter('Workflows that are enabled or disabled; all when absent.', ['enabled', 'disabled']),
+  stepId: parameter('The workflow that has this step; none when the step was deleted.'),
   sort: choiceParameter('Field to sort by.', ['name', 'createdAt', 'updatedAt', 'steps'], 'createdAt'),
   dir: directionParameter,
 });

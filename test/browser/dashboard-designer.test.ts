@@ -1,7 +1,7 @@
 import type { Locator, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { audience } from '../support/audience.ts';
-import { accessibilityProblems } from '../support/browser.ts';
+import { accessibilityProblems, problemsInBothThemes } from '../support/browser.ts';
 import {
   add,
   type DesignerWorld,
@@ -453,6 +453,61 @@ test('conditions of steps are built as those of segments are, also on the event 
     field,
     branches: [{ id: 'pro', name: 'Pro', condition: all({ field: 'subscribed', operator: 'equals', value: true }) }],
   });
+});
+
+test('“did they open that mail?” is asked of a step by its name, before that step is published too', async () => {
+  const { own, inDashboard, open } = designer;
+  const templateId = await own.template('Erinnerung');
+  const { id } = await own.automation({ name: 'Erinnert' });
+  await own.step(id, 'SEND_EMAIL', { templateId }, { name: 'First reminder' });
+  const asked = (page: Page) => page.getByRole('group', { name: 'Filter 1 of group 1', exact: true });
+  await inDashboard(async (page) => {
+    await open(page, `workflows/${id}`);
+    await stepOn(page, 'First reminder').click();
+    await add(page, 'send email', 'Second reminder');
+    await pick(page, 'Template', 'Erinnerung');
+    await add(page, 'condition', 'Opened?');
+    await pick(page, 'Type', 'tree');
+    await asked(page).getByLabel('Filter by').selectOption('activity');
+    const emails = asked(page).getByLabel('Email', { exact: true });
+    expect(await emails.locator('optgroup option').allTextContents()).toEqual(['First reminder', 'Second reminder']);
+    await emails.selectOption({ label: 'First reminder' });
+    await page.getByText('Contacts who opened an email of the workflow step “First reminder”.').waitFor();
+    await page.getByRole('region', { name: 'Matching contacts' }).getByText('0 contacts').waitFor();
+    await emails.selectOption({ label: 'Second reminder' });
+    await page.getByText('Contacts who opened an email of the workflow step “Second reminder”.').waitFor();
+    await page.getByText('Contacts cannot be counted before the new step is saved.').waitFor();
+    expect(await problemsInBothThemes(page)).toEqual([]);
+    await save(page);
+    // The condition has the id that the step was given.
+    await page.reload();
+    await stepOn(page, 'Opened?').click();
+    await page.getByText('Contacts who opened an email of the workflow step “Second reminder”.').waitFor();
+    await stepOn(page, 'Trigger').click();
+    await press(page, 'Add exit');
+    await pick(page, 'Type of exit 1', 'condition');
+    await asked(page).getByLabel('Filter by').selectOption('activity');
+    await asked(page).getByLabel('Email activity').selectOption('clicked');
+    await asked(page).getByLabel('Email', { exact: true }).selectOption({ label: 'Second reminder' });
+    await asked(page).getByLabel('Link', { exact: true }).fill('https://example.com/done');
+    await type(page, 'Reason of exit 1', 'done');
+    await press(page, 'Save settings');
+    await page.getByText('Settings saved').waitFor();
+  });
+  const { steps, exits } = await own.done('GET', `/workflows/${id}`);
+  const named = new Map(steps.map((step: { id: string; name: string }) => [step.name, step]));
+  const second = (named.get('Second reminder') as { id: string }).id;
+  const of = { stepId: second };
+  expect(named.get('Opened?')).toMatchObject({
+    config: {
+      mode: 'tree',
+      condition: { logic: 'AND', groups: [{ filters: [{ field: 'email.opened', operator: 'triggered', of }] }] },
+    },
+  });
+  const clicked = { field: 'email.clicked', operator: 'triggered', of, link: 'https://example.com/done' };
+  expect(exits).toEqual([
+    { id: 'exit-1', on: { condition: { logic: 'AND', groups: [{ filters: [clicked] }] } }, reason: 'done' },
+  ]);
 });
 
 test('the small map lies beside the graph at every width, never on a step', async () => {

@@ -3,7 +3,8 @@ import type { Browser, Locator, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { aProject, type TestApi, type TestProject } from '../support/api.ts';
 import { audience } from '../support/audience.ts';
-import { accessibilityProblems, sharedBrowser } from '../support/browser.ts';
+import { automationHand } from '../support/automations.ts';
+import { accessibilityProblems, phone, problemsInBothThemes, sharedBrowser } from '../support/browser.ts';
 import { apiWithDashboard, asOwner } from '../support/dashboard-owner.ts';
 import { type TestDatabase, testDatabase } from '../support/database.ts';
 import { allOf, dataIs, type SegmentHand, segmentHand } from '../support/segments.ts';
@@ -211,6 +212,161 @@ test('a segment is built by keyboard alone, and its counts follow what is typed'
   const all = (await own.call('GET', '/segments')).body;
   const built = all.find(({ name }: { name: string }) => name === 'Built by keys');
   expect(built.condition).toEqual(allOf(dataIs('plan', 'pro')));
+});
+
+test('events are narrowed by their data and number, emails by what sent them and the link, all chosen by name', async () => {
+  const flows = automationHand(api, project);
+  const templateId = await flows.template('Trial ends');
+  const { id: workflow } = await flows.automation({ name: 'Onboarding' });
+  const stepId = await flows.step(workflow, 'SEND_EMAIL', { templateId }, { name: 'Second reminder' });
+  const draft = { name: 'Spring sale', subject: 'Moin', body: '<p>Moin</p>', from: project.sender };
+  const campaign = await flows.done('POST', '/campaigns', { ...draft, audienceType: 'ALL' });
+  for (const [who, total, times] of [
+    [0, 80, 2],
+    [1, 20, 3],
+    [2, 90, 1],
+  ] as const)
+    for (let n = 0; n < times; n += 1)
+      await flows.done('POST', '/events/track', {
+        email: people[who]?.email,
+        event: 'ordered',
+        data: { order: { total, country: 'DE' } },
+      });
+  const ordered = {
+    field: 'event.ordered',
+    operator: 'triggeredWithin',
+    value: 30,
+    unit: 'days',
+    where: [
+      { path: 'order.total', operator: 'greaterThan', value: 50 },
+      { path: 'order.country', operator: 'exists' },
+    ],
+    times: { atLeast: 2 },
+  };
+  const clicked = {
+    field: 'email.clicked',
+    operator: 'notTriggered',
+    of: { campaignId: campaign.data.id },
+    link: 'https://example.com/sale',
+  };
+  const delivered = { field: 'email.delivered', operator: 'notTriggered', of: { templateId } };
+  const opened = { field: 'email.opened', operator: 'notTriggered', of: { stepId } };
+  const sentence =
+    'Contacts who triggered “ordered” where order.total is more than 50 and order.country has a value at least 2 times within the last 30 days, who never clicked a link to “https://example.com/sale” of the campaign “Spring sale”, who never received an email of the template “Trial ends”, and who never opened an email of the workflow step “Second reminder”.';
+  const isFocused = (control: Locator) =>
+    expect.poll(() => control.evaluate((node) => node === document.activeElement)).toBe(true);
+  await inDashboard(async (page) => {
+    await open(page, 'segments/new');
+    await page.getByLabel('Name', { exact: true }).fill('Narrowed by clicks');
+    const first = filterOf(page, 'Filter 1 of group 1');
+    await choose(first, 'Filter by', 'event');
+    await type(first, 'Event name', 'ordered');
+    await choose(first, 'Operator', 'triggeredWithin');
+    await type(first, 'Amount', '30');
+    const found = page.getByRole('region', { name: 'Matching contacts' });
+    await found.getByText('3 contacts').waitFor();
+    // By keyboard: what is added takes the focus, and what is removed passes it on.
+    await first.getByRole('button', { name: 'Filter by event data' }).focus();
+    await page.keyboard.press('Enter');
+    const total = first.getByRole('group', { name: 'Data filter 1' });
+    await isFocused(total.getByLabel('Data field'));
+    await found.getByText('Complete 1 filter').waitFor();
+    await page.keyboard.type('order.total');
+    await choose(total, 'Data operator', 'greaterThan');
+    await choose(total, 'Value type', 'number');
+    await type(total, 'Value', '50');
+    await found.getByText('2 contacts').waitFor();
+    for (const path of ['order.country', 'order.coupon']) {
+      await first.getByRole('button', { name: 'Filter by event data' }).click();
+      const added = first.getByRole('group', { name: /^Data filter/ }).last();
+      await type(added, 'Data field', path);
+      await choose(added, 'Data operator', 'exists');
+    }
+    await first.getByRole('button', { name: 'Remove data filter 3' }).click();
+    await isFocused(first.getByLabel('Data field').last());
+    await first.getByRole('button', { name: 'Number of times' }).click();
+    await isFocused(first.getByLabel('At least'));
+    await found.getByText('1 contact', { exact: true }).waitFor();
+    await type(first, 'At most', '1');
+    await found.getByText('Complete 1 filter').waitFor();
+    await type(first, 'At most', '');
+    await found.getByText('1 contact', { exact: true }).waitFor();
+
+    await page.getByRole('button', { name: 'Add filter' }).click();
+    const click = filterOf(page, 'Filter 2 of group 1');
+    await choose(click, 'Filter by', 'activity');
+    await choose(click, 'Email activity', 'clicked');
+    await choose(click, 'Operator', 'notTriggered');
+    await choose(click, 'Email', 'campaignId');
+    await click.getByLabel('Campaign', { exact: true }).selectOption({ label: 'Spring sale' });
+    await type(click, 'Link', 'https://example.com/sale');
+
+    await page.getByRole('button', { name: 'Add filter' }).click();
+    const template = filterOf(page, 'Filter 3 of group 1');
+    await choose(template, 'Filter by', 'activity');
+    await choose(template, 'Operator', 'notTriggered');
+    await choose(template, 'Email activity', 'clicked');
+    await type(template, 'Link', 'https://example.com/gone');
+    await choose(template, 'Email activity', 'delivered');
+    await choose(template, 'Email', 'templateId');
+    await template.getByLabel('Template', { exact: true }).selectOption({ label: 'Trial ends' });
+
+    await page.getByRole('button', { name: 'Add filter' }).click();
+    const step = filterOf(page, 'Filter 4 of group 1');
+    await choose(step, 'Filter by', 'activity');
+    await choose(step, 'Operator', 'notTriggered');
+    await choose(step, 'Email', 'stepId');
+    await found.getByText('Complete 1 filter').waitFor();
+    await step.getByLabel('Workflow', { exact: true }).selectOption({ label: 'Onboarding' });
+    await step.getByLabel('Step', { exact: true }).selectOption({ label: 'Second reminder' });
+    await page.getByText(sentence, { exact: true }).waitFor();
+    await found.getByText('1 contact', { exact: true }).waitFor();
+    expect(await problemsInBothThemes(page)).toEqual([]);
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByRole('heading', { name: 'Narrowed by clicks', level: 1 }).waitFor();
+    await page.getByText(sentence, { exact: true }).waitFor();
+  });
+  const all = (await own.call('GET', '/segments')).body;
+  const built = all.find(({ name }: { name: string }) => name === 'Narrowed by clicks');
+  expect(built.condition).toEqual(allOf(ordered, clicked, delivered, opened));
+  expect(built.memberCount).toBe(1);
+
+  // What is stored is shown with its names on a phone, and an edit of one part leaves the others.
+  await asOwner(
+    browser,
+    { api, database, project },
+    async (page) => {
+      await open(page, `segments/${built.id}/edit`);
+      const shown = (filter: Locator, label: string) =>
+        filter
+          .getByLabel(label, { exact: true })
+          .evaluate((node: HTMLSelectElement) => node.selectedOptions[0]?.textContent ?? '');
+      await expect.poll(() => shown(filterOf(page, 'Filter 4 of group 1'), 'Step')).toBe('Second reminder');
+      await expect.poll(() => shown(filterOf(page, 'Filter 4 of group 1'), 'Workflow')).toBe('Onboarding');
+      await expect.poll(() => shown(filterOf(page, 'Filter 3 of group 1'), 'Template')).toBe('Trial ends');
+      await expect.poll(() => shown(filterOf(page, 'Filter 2 of group 1'), 'Campaign')).toBe('Spring sale');
+      const first = filterOf(page, 'Filter 1 of group 1');
+      await type(first.getByRole('group', { name: 'Data filter 1' }), 'Value', '85');
+      expect(await problemsInBothThemes(page)).toEqual([]);
+      expect(await page.evaluate<number>('document.documentElement.scrollWidth')).toBeLessThanOrEqual(phone.width);
+      await first.getByRole('button', { name: 'Remove number of times' }).click();
+      await isFocused(first.getByRole('button', { name: 'Number of times' }));
+      await page.getByRole('button', { name: 'Save' }).click();
+      await page.waitForURL(`**/segments/${built.id}`);
+    },
+    { viewport: phone },
+  );
+  const { times: _, where, ...rest } = ordered;
+  expect((await own.call('GET', `/segments/${built.id}`)).body.condition).toEqual(
+    allOf({ ...rest, where: [{ ...where[0], value: 85 }, where[1]] }, clicked, delivered, opened),
+  );
+  // A step that is gone is still named as what it was.
+  await flows.done('DELETE', `/workflows/${workflow}`);
+  await inDashboard(async (page) => {
+    await open(page, `segments/${built.id}/edit`);
+    const step = filterOf(page, 'Filter 4 of group 1').getByLabel('Step', { exact: true });
+    await step.getByText('a deleted step').waitFor({ state: 'attached' });
+  });
 });
 
 test('a stored tree is shown and saved again as it was, and a refusal stands at the filter it concerns', async () => {

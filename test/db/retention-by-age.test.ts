@@ -474,7 +474,7 @@ describe('executions of workflows, of which 90 days are kept', () => {
   /** What is counted of them. */
   async function counted() {
     const { db } = database;
-    const filter = { search: null, enabled: null, sort: 'name', dir: 'asc' } as const;
+    const filter = { search: null, enabled: null, stepId: null, sort: 'name', dir: 'asc' } as const;
     const [listed] = await pageOfAutomations(db, flows.id, filter, { offset: 0 }, 1);
     const { runsStarted, runsCompleted } = await mailCounts(db, flows.id, everything);
     const types = new Set(['workflow.started', 'workflow.completed'] as const);

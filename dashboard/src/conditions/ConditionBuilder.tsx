@@ -1,5 +1,4 @@
 import { CopyPlus, ListTree, Plus, Trash2 } from 'lucide-react';
-import { useRef } from 'react';
 import { Button } from '../ui/Button.tsx';
 import { inputClass } from '../ui/Field.tsx';
 import { Note } from '../ui/States.tsx';
@@ -7,6 +6,7 @@ import { counted } from '../words/numbers.ts';
 import { changeFilter, changeGroup, newFilter, newForm, newGroup } from './edits.ts';
 import { FilterRow } from './FilterRow.tsx';
 import { maxFilters, maxLevels } from './grammar.ts';
+import { type FocusMove, useFocusMove } from './part.tsx';
 import { type ConditionForm, type FormGroup, filtersIn } from './tree.ts';
 import { useVocabulary, type Vocabulary } from './vocabulary.tsx';
 
@@ -19,15 +19,11 @@ export interface PlacedProblem {
 /** How many contacts match a group by itself, by the group's key; absent while that is not known. */
 export type GroupCounts = ReadonlyMap<string, number>;
 
-interface Shared {
+interface Shared extends FocusMove {
   known: Vocabulary;
   problem: PlacedProblem | null;
   counts: GroupCounts;
   isFull: boolean;
-  /** Moves the focus, once drawn, to the filter of that key or to the button that adds to the group or form of it. */
-  goTo: (key: string | undefined) => void;
-  /** Takes the focus for the part of that key. */
-  landing: (key: string) => (control: HTMLElement | null) => void;
 }
 
 const noCounts: GroupCounts = new Map();
@@ -53,16 +49,8 @@ export function ConditionBuilder({
 }) {
   const known = useVocabulary(exceptSegment, hasTrigger);
   const isFull = [...filtersIn(form)].length >= maxFilters;
-  // A new part takes the focus; a removed one passes it to its neighbor.
-  const wanted = useRef<string | undefined>(undefined);
-  const goTo = (key: string | undefined) => {
-    wanted.current = key;
-  };
-  const landing = (key: string) => (control: HTMLElement | null) => {
-    if (control === null || wanted.current !== key) return;
-    wanted.current = undefined;
-    control.focus();
-  };
+  // To the filter of a key, or to the button that adds to the group or form of it.
+  const { goTo, landing } = useFocusMove();
   const startOver = () => {
     const fresh = newForm(form.logic);
     goTo(firstFilter(fresh));

@@ -17,7 +17,9 @@ import {
   filtersIn,
   formOf,
   groupsIn,
+  isUuid,
   missingOf,
+  sourceOf,
   type Tree,
   treeOf,
 } from './tree.ts';
@@ -42,7 +44,7 @@ export function ConditionEditor({
   const [form, setForm] = useState(() => (initial ? formOf(initial) : newForm()));
   // Problems of the last save do not apply to parts that were edited since.
   const [answered, setAnswered] = useState<unknown>(null);
-  const usesTrigger = [...filtersIn(form)].some(({ kind }) => kind === 'trigger');
+  const uncounted = whyUncounted([...filtersIn(form)]);
   const { preview, missing } = usePreview(form);
   const change = (next: ConditionForm) => {
     setAnswered(refused);
@@ -50,13 +52,14 @@ export function ConditionEditor({
     onChange(treeOf(next));
   };
   const counts = useGroupCounts(form);
-  const sentence = useConditionSentence();
+  const tree = treeOf(form);
+  const sentence = useConditionSentence(tree);
   const problem = placeOf(preview.error) ?? (refused === answered ? null : placeOf(refused));
   return (
     <div className="grid items-start gap-4 @3xl:grid-cols-[minmax(0,1fr)_minmax(14rem,18rem)]">
       <div className="stack">
         <p data-slot="sentence" className="break" dir="auto">
-          {sentence(treeOf(form))}
+          {sentence(tree)}
         </p>
         <ConditionBuilder
           form={form}
@@ -74,8 +77,8 @@ export function ConditionEditor({
       >
         {missing > 0 ? (
           <Note>Complete {counted(missing, 'filter')} to see matching contacts.</Note>
-        ) : usesTrigger ? (
-          <Note>Contacts cannot be counted before the triggering event is known.</Note>
+        ) : uncounted ? (
+          <Note>{uncounted}</Note>
         ) : preview.error ? (
           placeOf(preview.error) ? (
             <Note tone="bad">Fix the marked filter to see matching contacts.</Note>
@@ -150,9 +153,16 @@ function isComplete(group: FormGroup): boolean {
   return [...filters].every(isCountable);
 }
 
-// Without the event that started a workflow nothing can be said about its data.
 function isCountable(filter: FormFilter): boolean {
-  return filter.kind !== 'trigger' && missingOf(filter) === null;
+  return missingOf(filter) === null && whyUncounted([filter]) === null;
+}
+
+/** Returns the reason that contacts who match complete filters cannot be counted yet; null when they can. */
+function whyUncounted(filters: readonly FormFilter[]): string | null {
+  if (filters.some(({ kind }) => kind === 'trigger'))
+    return 'Contacts cannot be counted before the triggering event is known.';
+  const sources = filters.flatMap(({ more }) => sourceOf(more ?? {}) ?? []);
+  return sources.every(({ id }) => isUuid(id)) ? null : 'Contacts cannot be counted before the new step is saved.';
 }
 
 function placeOf(error: unknown): PlacedProblem | null {

@@ -1,8 +1,9 @@
 import { X } from 'lucide-react';
 import { useId } from 'react';
+import { usePart } from '../standby/use-part.ts';
 import { Button } from '../ui/Button.tsx';
 import { eventText } from '../words/events.ts';
-import { withDataKey, withKind, withOperator } from './edits.ts';
+import { withActivity, withDataKey, withKind, withOperator } from './edits.ts';
 import {
   activityNames,
   type FieldKind,
@@ -13,10 +14,12 @@ import {
   typesFor,
   usualActivity,
 } from './grammar.ts';
-import { partClass } from './part.ts';
+import { partClass } from './part.tsx';
 import type { FormFilter } from './tree.ts';
 import { ValueField } from './ValueField.tsx';
 import type { Vocabulary } from './vocabulary.tsx';
+
+const loadNarrowing = () => import('./Narrowing.tsx');
 
 /** One filter: what it is about, how it compares, and with what. */
 export function FilterRow({
@@ -90,6 +93,7 @@ export function FilterRow({
           <X aria-hidden />
         </Button>
       </div>
+      <More filter={filter} known={known} onChange={onChange} />
       {problem ? (
         <p className="text-sm text-bad" id={problemId} role="alert">
           {problem}
@@ -99,15 +103,19 @@ export function FilterRow({
   );
 }
 
-function NameField({
-  filter,
-  known,
-  onChange,
-}: {
+interface Part {
   filter: FormFilter;
   known: Vocabulary;
   onChange: (filter: FormFilter) => void;
-}) {
+}
+
+function More({ filter, ...rest }: Part) {
+  const canNarrow = filter.kind === 'event' || filter.kind === 'activity';
+  const part = usePart(loadNarrowing, canNarrow);
+  return canNarrow && part ? <part.Narrowing filter={filter} {...rest} /> : null;
+}
+
+function NameField({ filter, known, onChange }: Part) {
   const list = useId();
   const { kind, name } = filter;
   if (kind === 'activity') {
@@ -116,7 +124,7 @@ function NameField({
         className={partClass()}
         aria-label="Email activity"
         value={usualActivity(name)}
-        onChange={(event) => onChange({ ...filter, name: event.target.value })}
+        onChange={(event) => onChange(withActivity(filter, event.target.value))}
       >
         {Object.entries(activityNames).map(([value, title]) => (
           <option key={value} value={value}>

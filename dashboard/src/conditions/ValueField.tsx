@@ -1,7 +1,7 @@
 import { useId, useState } from 'react';
 import { withType } from './edits.ts';
 import { needsOf, typesFor, units, type ValueType } from './grammar.ts';
-import { partClass } from './part.ts';
+import { partClass } from './part.tsx';
 import type { FormFilter } from './tree.ts';
 import { useKnownValues, type Vocabulary } from './vocabulary.tsx';
 

@@ -42,7 +42,7 @@ export function withKind(filter: Omit<FormFilter, 'kind'>, kind: FieldKind): For
   const operators = operatorsOf[kind];
   const operator = operators.includes(filter.operator) ? filter.operator : (operators[0] ?? '');
   const name = kind === 'activity' ? 'opened' : '';
-  const { more: _, ...plain } = filter;
+  const { more: _, tests: __, ...plain } = filter;
   return withOperator({ ...plain, kind, name, isBare: false, text: '' }, operator);
 }
 
@@ -54,15 +54,42 @@ export function withOperator(filter: FormFilter, operator: string): FormFilter {
   const stays = types.includes(filter.type) && wasWindow === isWindow;
   const type = stays ? filter.type : (types[0] ?? 'text');
   const { times: _, ...untimed } = filter.more ?? {};
-  const more = operator === 'triggered' || operator === 'triggeredWithin' ? filter.more : untimed;
   return {
     ...filter,
-    ...(filter.more ? { more } : {}),
+    ...(filter.more ? { more: hasTimes(operator) ? filter.more : untimed } : {}),
     operator,
     type,
     text: stays ? filter.text : firstText(type),
     unit: isWindow ? filter.unit || 'days' : '',
   };
+}
+
+/** Whether it can be asked how often an event happened. */
+export function hasTimes(operator: string): boolean {
+  return operator === 'triggered' || operator === 'triggeredWithin';
+}
+
+/** The filter on another activity of emails; a link stays with clicks alone. */
+export function withActivity(filter: FormFilter, name: string): FormFilter {
+  return { ...(name === 'clicked' ? filter : narrowed(filter, { link: null })), name };
+}
+
+/** The filter with other parts that narrow it; null and '' take a part out. */
+export function narrowed(filter: FormFilter, part: NonNullable<FormFilter['more']>): FormFilter {
+  const { more: before, ...rest } = filter;
+  const more = Object.fromEntries(Object.entries({ ...before, ...part }).filter(([, value]) => value));
+  return Object.keys(more).length > 0 ? { ...rest, more } : rest;
+}
+
+/** The filter with these tests of the event's data. */
+export function withTests(filter: FormFilter, tests: FormFilter[]): FormFilter {
+  const { tests: _, ...rest } = filter;
+  return tests.length > 0 ? { ...rest, tests } : rest;
+}
+
+/** A test of an event's data, to be filled in. */
+export function newTest(): FormFilter {
+  return withKind(newFilter(), 'trigger');
 }
 
 /** The filter with a value of another type. */

@@ -58,6 +58,9 @@ const windows = ['within', 'olderThan', 'withinNext', 'anniversaryWithin'];
 const ofValues = [...text, ...comparisons, ...windows, 'exists', 'notExists'];
 const happened = ['triggered', 'triggeredWithin', 'triggeredOlderThan', 'notTriggered', 'notTriggeredWithin'];
 
+/** The operators on a value of an event's data. */
+export const testOperators: readonly string[] = [...text, ...comparisons, 'exists', 'notExists'];
+
 /** The operators that a kind of field has. */
 export const operatorsOf: Record<FieldKind, readonly string[]> = {
   email: text,
@@ -146,3 +149,6 @@ export function typesFor(kind: FieldKind, operator: string): readonly ValueType[
 /** The limits of the API for one tree (docs/contract/core.md#4-3). */
 export const maxLevels = 10;
 export const maxFilters = 200;
+/** The limits of the API for one filter on events. */
+export const maxTests = 5;
+export const maxTimes = 10_000;

@@ -1,10 +1,10 @@
 import { eventText } from '../words/events.ts';
 import { count, locale } from '../words/numbers.ts';
 import { usualActivity } from './grammar.ts';
-import { fieldOf, type Tree, type TreeFilter } from './tree.ts';
+import { fieldOf, type MailSourceKind, sourceOf, type Tree, type TreeFilter } from './tree.ts';
 
-/** Names of segments by their ids. */
-export type SegmentNames = ReadonlyMap<string, string>;
+/** Names of the segments, campaigns, templates and workflow steps of a condition, by their ids. */
+export type ConditionNames = ReadonlyMap<string, string>;
 
 // Actions that people took or did not take: “opened an email”, “did not open an email”.
 const activities: Record<string, readonly [did: string, didNot: string, never: string]> = {
@@ -42,17 +42,17 @@ interface Clause {
  * A condition as a sentence: `Contacts who are subscribed and whose plan is “pro”.` Parts that are joined by another word than
  * those around them stand in parentheses. Filters that are not complete have an ellipsis.
  */
-export function conditionSentence(tree: Tree, segments: SegmentNames): string {
-  const text = textOf(treeClause(tree, segments));
+export function conditionSentence(tree: Tree, names: ConditionNames): string {
+  const text = textOf(treeClause(tree, names));
   if (text === '') return 'All contacts.';
   return text.endsWith('…') ? `Contacts ${text}` : `Contacts ${text}.`;
 }
 
-function treeClause({ logic, groups }: Tree, segments: SegmentNames): Clause {
+function treeClause({ logic, groups }: Tree, names: ConditionNames): Clause {
   const ofGroups = groups.map(({ filters, conditions }) =>
     joined('and', [
-      ...filters.map((filter): Clause => ({ texts: [filterClause(filter, segments)], joint: 'and' })),
-      ...(conditions ? [treeClause(conditions, segments)] : []),
+      ...filters.map((filter): Clause => ({ texts: [filterClause(filter, names)], joint: 'and' })),
+      ...(conditions ? [treeClause(conditions, names)] : []),
     ]),
   );
   return joined(logic === 'OR' ? 'or' : 'and', ofGroups);
@@ -70,7 +70,7 @@ function joined(joint: 'and' | 'or', parts: readonly Clause[]): Clause {
 
 const textOf = ({ texts, joint }: Clause) => lists[joint].format(texts);
 
-function filterClause(filter: TreeFilter, segments: SegmentNames): string {
+function filterClause(filter: TreeFilter, names: ConditionNames): string {
   const { field, operator, value } = filter;
   const { kind, name } = fieldOf(field, operator);
   switch (kind) {
@@ -79,7 +79,7 @@ function filterClause(filter: TreeFilter, segments: SegmentNames): string {
         ? 'who are subscribed'
         : 'who are not subscribed';
     case 'segment': {
-      const known = segments.get(name.toLowerCase()) ?? name;
+      const known = names.get(name.toLowerCase()) ?? name;
       return `who are ${operator === 'memberOfSegment' ? 'in' : 'not in'} the segment ${quoted(known)}`;
     }
     case 'activity': {
@@ -88,7 +88,7 @@ function filterClause(filter: TreeFilter, segments: SegmentNames): string {
         `had no “${name}”`,
         `never had “${name}”`,
       ];
-      const mail = mailText(filter);
+      const mail = mailText(filter, names);
       return `who ${happened(filter, did + mail, didNot + mail, never + mail)}`;
     }
     case 'event': {
@@ -126,18 +126,23 @@ function timesText({ times }: TreeFilter): string {
 const timesOf = (number: number) => (number === 1 ? 'once' : `${count(number)} times`);
 
 // an email of the campaign …
-function mailText({ of, link }: TreeFilter): string {
-  const source = of?.stepId
-    ? 'of one workflow step'
-    : of?.campaignId
-      ? 'of one campaign'
-      : of?.templateId
-        ? 'of one template'
-        : '';
-  return [...(link ? [`to ${quoted(link)}`] : []), ...(source === '' ? [] : [source])]
-    .map((text) => ` ${text}`)
-    .join('');
+function mailText({ of, link }: TreeFilter, names: ConditionNames): string {
+  const source = sourceOf({ of });
+  const name = source && (source.id === '' ? '' : names.get(source.id));
+  const text =
+    source === null
+      ? ''
+      : name === undefined
+        ? `one ${sources[source.kind]}`
+        : `the ${sources[source.kind]} ${quoted(name ?? '')}`;
+  return `${link ? ` to ${quoted(link)}` : ''}${text === '' ? '' : ` of ${text}`}`;
 }
+
+const sources: Record<MailSourceKind, string> = {
+  stepId: 'workflow step',
+  campaignId: 'campaign',
+  templateId: 'template',
+};
 
 function happened(filter: TreeFilter, did: string, didNot: string, never: string): string {
   switch (filter.operator) {

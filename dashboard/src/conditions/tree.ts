@@ -1,5 +1,5 @@
 import type { components } from '../api/schema.d.ts';
-import { type FieldKind, needsOf, operatorsOf, type ValueType } from './grammar.ts';
+import { type FieldKind, maxTimes, needsOf, operatorsOf, testOperators, type ValueType } from './grammar.ts';
 
 /** A condition as the API takes it. What a form holds may not be finished, which the API answers. */
 export type Condition = components['schemas']['Condition'];
@@ -35,8 +35,10 @@ interface EventTest {
   value?: unknown;
 }
 
-/** What narrows a filter on events (`where`, `times`) or on emails (`of`, `link`). */
-type Narrowing = Pick<TreeFilter, 'where' | 'times' | 'of' | 'link'>;
+/** What narrows a filter on events (`times`) or on emails (`of`, `link`), as trees have it. */
+type Narrowing = Pick<TreeFilter, 'times' | 'of' | 'link'>;
+/** The kinds of what an email is made by, by the key of its id in a tree. */
+export type MailSourceKind = 'stepId' | 'campaignId' | 'templateId';
 
 /** A condition as a form has it; every part has a key of its own that no edit changes. */
 export interface ConditionForm {
@@ -65,6 +67,8 @@ export interface FormFilter {
   text: string;
   unit: string;
   more?: Narrowing;
+  /** Tests of the event's data, each a filter of the kind `trigger` by the value's path. */
+  tests?: FormFilter[];
 }
 
 let last = 0;
@@ -108,6 +112,7 @@ function filterOf(filter: TreeFilter): FormFilter {
   const { field, operator, value, unit } = filter;
   const given = needsOf(operator) === 'nothing' ? undefined : value;
   const more = narrowingOf(filter);
+  const tests = filter.where?.map(testOf) ?? [];
   return {
     key: newKey(),
     ...fieldOf(field, operator),
@@ -115,11 +120,29 @@ function filterOf(filter: TreeFilter): FormFilter {
     ...controlOf(given),
     unit: unit ?? '',
     ...(Object.keys(more).length > 0 ? { more } : {}),
+    ...(tests.length > 0 ? { tests } : {}),
   };
 }
 
-function narrowingOf({ where, times, of, link }: Narrowing): Narrowing {
-  return { ...(where && { where }), ...(times && { times }), ...(of && { of }), ...(link && { link }) };
+function narrowingOf({ times, of, link }: Narrowing): Narrowing {
+  return { ...(times && { times }), ...(of && { of }), ...(link && { link }) };
+}
+
+const uuid = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+
+/** Whether an id is one of the service; steps that are not published have others. */
+export function isUuid(id: string): boolean {
+  return uuid.test(id);
+}
+
+function testOf({ path, ...rest }: EventTest): FormFilter {
+  return filterOf({ field: `trigger.${path}`, ...rest });
+}
+
+/** Which kind of source a filter on emails names, and its id, which is '' while none is chosen; null for any email. */
+export function sourceOf({ of }: Pick<TreeFilter, 'of'>): { kind: MailSourceKind; id: string } | null {
+  const [named] = Object.entries(of ?? {}).filter(([, id]) => typeof id === 'string');
+  return named ? { kind: named[0] as MailSourceKind, id: String(named[1]).toLowerCase() } : null;
 }
 
 /** Returns the subject of a filter's field, which for events written without a prefix depends on the operator. */
@@ -162,8 +185,9 @@ export function fieldName({ kind, name, isBare }: Pick<FormFilter, 'kind' | 'nam
 }
 
 function treeFilter(filter: FormFilter): TreeFilter {
-  const { operator, unit, more } = filter;
+  const { operator, unit } = filter;
   const needs = needsOf(operator);
+  const more = { ...(filter.tests ? { where: filter.tests.map(treeTest) } : {}), ...filter.more };
   if (needs === 'nothing') return { field: fieldName(filter), operator, ...more };
   const value = jsonValue(filter);
   return {
@@ -173,6 +197,11 @@ function treeFilter(filter: FormFilter): TreeFilter {
     ...(needs === 'window' && unit !== '' ? { unit } : {}),
     ...more,
   };
+}
+
+function treeTest(test: FormFilter): EventTest {
+  const { field: _, ...rest } = treeFilter(test);
+  return { path: test.name, ...rest };
 }
 
 /** The value of a filter as JSON; undefined while it is not complete. */
@@ -207,16 +236,36 @@ function parsed(text: string): unknown {
 
 /** Returns the missing part of a filter as a sentence; null when the filter is complete. */
 export function missingOf(filter: FormFilter): string | null {
-  const { kind, name, operator, unit } = filter;
+  const { kind, name, operator } = filter;
   if (kind === 'segment' && name === '') return 'Select a segment.';
   if (holdsValues(kind) && name === '') return 'Enter a field name.';
   if ((kind === 'event' || kind === 'activity') && name === '') return 'Enter an event name.';
   if (!operatorsOf[kind].includes(operator)) return 'Choose an operator.';
-  const needs = needsOf(operator);
+  return missingValue(filter) ?? missingNarrowing(filter);
+}
+
+function missingValue(filter: FormFilter): string | null {
+  const needs = needsOf(filter.operator);
   if (needs === 'nothing') return null;
   const value = jsonValue(filter);
   if (value === undefined) return filter.type === 'json' ? 'Enter valid JSON.' : 'Enter a value.';
-  if (needs === 'window' && (Number(value) < 0 || unit === '')) return 'Enter a time of zero or more.';
+  if (needs === 'window' && (Number(value) < 0 || filter.unit === '')) return 'Enter a time of zero or more.';
+  return null;
+}
+
+function missingNarrowing({ tests, more = {} }: FormFilter): string | null {
+  for (const test of tests ?? []) {
+    const missing = testOperators.includes(test.operator) ? missingOf(test) : 'Choose an operator.';
+    if (missing !== null) return missing;
+  }
+  if (sourceOf(more)?.id === '') return 'Select an email.';
+  const { atLeast, atMost } = more.times ?? {};
+  const counts = [atLeast, atMost].filter((times) => typeof times === 'number');
+  if (more.times && counts.length === 0) return 'Enter a number of times.';
+  if (counts.some((times) => !Number.isInteger(times) || times < 0 || times > maxTimes))
+    return 'Enter a whole number of times.';
+  if (typeof atMost === 'number' ? atMost < (atLeast ?? 1) : atLeast === 0)
+    return '“At most” must not be less than “At least”.';
   return null;
 }
 

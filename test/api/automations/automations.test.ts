@@ -128,7 +128,7 @@ describe('workflows', () => {
     const ids: string[] = [];
     for (const name of ['Alpha', 'Beta', 'Gamma 100%']) ids.push((await hand.automation({ name })).id);
     const [alpha = '', beta = '', gamma = ''] = ids;
-    await hand.step(beta, 'DELAY', delay);
+    const step = await hand.step(beta, 'DELAY', delay);
     await hand.enable(gamma);
     const list = async (query: string) =>
       (await hand.done('GET', `/workflows?${query}`)).data.map((one: { id: string }) => one.id);
@@ -148,6 +148,11 @@ describe('workflows', () => {
     expect(await list('search=100%25')).toEqual([gamma]);
     expect(await list('status=active')).toEqual([gamma]);
     expect(await list('status=disabled&dir=asc')).toEqual([alpha, beta]);
+    expect(await list(`stepId=${step}`)).toEqual([beta]);
+    expect(await list(`stepId=${step}&status=active`)).toEqual([]);
+    expect(await list(`stepId=${randomUUID()}`)).toEqual([]);
+    expect((await other.done('GET', `/workflows?stepId=${step}`)).data).toEqual([]);
+    expect((await hand.call('GET', '/workflows?stepId=nonsense')).status).toBe(400);
     expect(await list('status=whatever&sort=nonsense&page=-1')).toEqual([gamma, beta, alpha]);
     for (const sort of ['name', 'steps', 'updatedAt', 'createdAt']) {
       const whole = await list(`sort=${sort}`);

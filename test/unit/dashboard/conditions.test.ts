@@ -2,17 +2,24 @@ import { describe, expect, test } from 'vitest';
 import {
   changeFilter,
   changeGroup,
+  narrowed,
   newForm,
+  newTest,
+  withActivity,
   withDataKey,
   withKind,
   withOperator,
+  withTests,
 } from '../../../dashboard/src/conditions/edits.ts';
 import {
   type FieldKind,
   maxFilters,
   maxLevels,
+  maxTests,
+  maxTimes,
   needsOf,
   operatorsOf,
+  testOperators,
   typesFor,
   units,
   usualActivity,
@@ -33,6 +40,7 @@ import {
   maxLevels as mostLevels,
   parseCondition,
 } from '../../../src/lib/conditions/condition.ts';
+import { maxWhere, maxTimes as mostTimes, whereOperators } from '../../../src/lib/conditions/filters.ts';
 
 const segmentId = '0199d1f2-7e6b-7a51-9a54-2f8ad2f0c111';
 const ofFilters = (...filters: TreeFilter[]): Tree => ({ logic: 'AND', groups: [{ filters }] });
@@ -188,13 +196,33 @@ describe('the grammar of the builder', () => {
 
   test('limits and units are those of the service', () => {
     expect({ maxLevels, maxFilters }).toEqual({ maxLevels: mostLevels, maxFilters: mostFilters });
+    expect({ maxTests, maxTimes, testOperators: [...testOperators].sort() }).toEqual({
+      maxTests: maxWhere,
+      maxTimes: mostTimes,
+      testOperators: [...whereOperators].sort(),
+    });
     for (const unit of units)
       expect(() => parseCondition(ofFilters({ field: 'createdAt', operator: 'within', value: 1, unit }))).not.toThrow();
     expect(usualActivity('complaint')).toBe('complained');
   });
 });
 
+test('every operator of a test of event data with every type of value is what the service accepts', () => {
+  const bought = withKind(newForm().groups[0]?.filters[0] as FormFilter, 'event');
+  for (const operator of testOperators)
+    for (const type of typesFor('trigger', operator)) {
+      const test = { ...withOperator(newTest(), operator), name: 'order.total', type, text: textFor[type] };
+      const filter = withTests({ ...bought, name: 'purchase' }, [test, test]);
+      expect(missingOf(filter), `${operator} ${type}`).toBeNull();
+      const tree = treeOf({ key: 'c', logic: 'AND', groups: [{ key: 'g', filters: [filter], nested: null }] });
+      expect(() => parseCondition(tree), JSON.stringify(tree)).not.toThrow();
+      expect(treeOf(formOf(tree))).toEqual(tree);
+      expect(tree.groups[0]?.filters[0]?.where).toHaveLength(2);
+    }
+});
+
 describe('what is not filled in', () => {
+  const happened = { kind: 'event', name: 'purchase', operator: 'triggered' } as const;
   test.each<[string, Partial<FormFilter>]>([
     ['no text for an address', {}],
     ['a number that is none', { kind: 'data', name: 'score', operator: 'greaterThan', type: 'number', text: 'many' }],
@@ -207,6 +235,14 @@ describe('what is not filled in', () => {
     ['a negative time', { kind: 'createdAt', operator: 'within', type: 'number', text: '-1', unit: 'days' }],
     ['half of some JSON', { kind: 'data', name: 'a', operator: 'equals', type: 'json', text: '{"a":' }],
     ['an empty day', { kind: 'createdAt', operator: 'equals', type: 'day', text: '' }],
+    ['no path in event data', { ...happened, tests: [{ ...newTest(), type: 'text', text: 'x' }] }],
+    ['no value of a test', { ...happened, tests: [{ ...withOperator(newTest(), 'contains'), name: 'total' }] }],
+    ['half a time', { ...happened, more: { times: { atLeast: 1.5 } } }],
+    ['too many times', { ...happened, more: { times: { atMost: 10_001 } } }],
+    ['most below fewest', { ...happened, more: { times: { atLeast: 3, atMost: 2 } } }],
+    ['at least never', { ...happened, more: { times: { atLeast: 0 } } }],
+    ['no times at all', { ...happened, more: { times: {} } }],
+    ['no campaign', { ...happened, kind: 'activity', name: 'opened', more: { of: { campaignId: '' } } }],
   ])('%s is told, and the service refuses it too', (_, part) => {
     const [filter] = [...filtersIn(newForm())];
     const unfinished = { ...filter, ...part } as FormFilter;
@@ -259,6 +295,13 @@ describe('edits', () => {
     expect(filterOf({ ...withKind(filter as FormFilter, 'activity') })).toEqual({
       field: 'email.opened',
       operator: 'triggered',
+    });
+    const [click] = [...filtersIn(formOf(ofFilters(clicked)))];
+    const opened = { field: 'email.opened', operator: 'notTriggered', of: clicked.of };
+    expect(filterOf(withActivity(click as FormFilter, 'opened'))).toEqual(opened);
+    expect(filterOf(narrowed(withActivity(click as FormFilter, 'opened'), { of: null }))).toEqual({
+      field: 'email.opened',
+      operator: 'notTriggered',
     });
   });
 
@@ -368,8 +411,13 @@ describe('a condition as a sentence', () => {
     ],
     [
       { field: 'email.clicked', operator: 'triggered', link: 'https://acme.com', of: { campaignId: segmentId } },
-      'who clicked a link to “https://acme.com” of one campaign',
+      'who clicked a link to “https://acme.com” of the campaign “VIP customers”',
     ],
+    [
+      { field: 'email.opened', operator: 'notTriggered', of: { stepId: '0199d1f2-7e6b-7a51-9a54-2f8ad2f0c222' } },
+      'who never opened an email of one workflow step',
+    ],
+    [{ field: 'email.opened', operator: 'triggered', of: { templateId: '' } }, 'who opened an email of the template …'],
     // Still to be completed.
     [{ field: 'data.', operator: 'equals', value: '' }, 'whose … is …'],
     [{ field: 'email', operator: 'equals' }, 'whose email address is …'],

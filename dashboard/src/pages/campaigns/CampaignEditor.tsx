@@ -45,7 +45,7 @@ export function CampaignEditor({
   const draft = useCampaignDraft(campaign, senderDomains, onCreated);
   const { content, hasChanges, isSaving, error, conflict } = draft;
   const missing = missingAt(content);
-  const sentence = useConditionSentence();
+  const sentence = useConditionSentence(content.audience.audienceCondition);
   const unsaved = useUnsaved(hasChanges && !isSaving);
   const [isPreviewed, togglePreview] = usePreview();
   // A complete step is saved when it is left; an incomplete one would only be refused.

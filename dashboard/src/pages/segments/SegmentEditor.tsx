@@ -112,7 +112,7 @@ function SegmentForm({ segment }: { segment: Segment | null }) {
   const [missing, setMissing] = useState<string | null>(null);
   const { content: draft, hasChanges, change, ...saving } = useSegmentDraft(segment);
   const unsaved = useUnsaved(hasChanges && !saving.isSaving);
-  const sentence = useConditionSentence();
+  const sentence = useConditionSentence(draft.condition);
   const submit = () => {
     const open = openPoint(draft, draftOf(segment));
     setMissing(open);

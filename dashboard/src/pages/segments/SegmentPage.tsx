@@ -41,7 +41,7 @@ export function SegmentPage() {
 
 function OneSegment({ segment, above }: { segment: Segment; above: ReactNode }) {
   const { id, name, type, description, trackMembership, memberCount, condition } = segment;
-  const sentence = useConditionSentence();
+  const sentence = useConditionSentence(condition as unknown as Tree | null);
   const project = useProjectId();
   const queries = useQueryClient();
   const [dialog, setDialog] = useState<'add' | 'remove' | 'delete' | 'export' | null>(null);

@@ -5621,6 +5621,8 @@ class ListWorkflowsQuery(TypedDict):
     """Text in the name or description, in any letter case."""
     status: NotRequired[Literal["enabled", "disabled"]]
     """Workflows that are enabled or disabled; all when absent."""
+    stepId: NotRequired[str]
+    """The workflow that has this step; none when the step was deleted."""
     sort: NotRequired[Literal["name", "createdAt", "updatedAt", "steps"]]
     """Field to sort by. Default: `"createdAt"`."""
     dir: NotRequired[Literal["asc", "desc"]]

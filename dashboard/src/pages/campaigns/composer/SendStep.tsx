@@ -97,7 +97,7 @@ function Recipients({
   run: DryRun | null;
 }) {
   const { audience } = draft;
-  const sentence = useConditionSentence();
+  const sentence = useConditionSentence(audience.audienceCondition);
   const leftOut = run?.state === 'DONE' ? run.leftOut : [];
   return (
     <Card title="Recipients">

@@ -1,10 +1,12 @@
 import { Copy, CopyPlus, Trash2 } from 'lucide-react';
 import type { ReactNode } from 'react';
+import { MailSteps } from '../../../conditions/vocabulary.tsx';
 import { Button } from '../../../ui/Button.tsx';
 import { counted } from '../../../words/numbers.ts';
 import type { CanvasEdits, ShownWay } from '../canvas/Canvas.tsx';
 import { writeClipboard } from '../canvas/clipboard.ts';
 import type { Selection } from '../canvas/selection.ts';
+import type { DraftStep } from '../graph/draft.ts';
 import { StepPanel } from '../steps/StepPanel.tsx';
 import { TriggerForm } from '../steps/TriggerForm.tsx';
 import { WayPanel } from '../steps/WayPanel.tsx';
@@ -42,17 +44,20 @@ export function SelectionPanel({
   const step = selection?.kind === 'step' ? graph.steps.find(({ id }) => id === selection.id) : undefined;
   const way = selection?.kind === 'way' ? graph.transitions.find(({ id }) => id === selection.id) : undefined;
   if (step)
+    // The settings are saved apart from the graph, so they can only name steps that are saved.
     return (
-      <div className="stack" key={step.id}>
-        {step.type === 'TRIGGER' ? <TriggerForm workflow={workflow} editing={editing} /> : null}
-        <StepPanel
-          step={step}
-          editing={editing}
-          issues={issues.filter(({ stepId }) => stepId === step.id)}
-          onDelete={onDeleteStep}
-          onPeople={onPeople}
-        />
-      </div>
+      <MailSteps value={stepsThatSend(step.type === 'TRIGGER' ? workflow.steps : graph.steps)}>
+        <div className="stack" key={step.id}>
+          {step.type === 'TRIGGER' ? <TriggerForm workflow={workflow} editing={editing} /> : null}
+          <StepPanel
+            step={step}
+            editing={editing}
+            issues={issues.filter(({ stepId }) => stepId === step.id)}
+            onDelete={onDeleteStep}
+            onPeople={onPeople}
+          />
+        </div>
+      </MailSteps>
     );
   if (way)
     return (
@@ -66,6 +71,8 @@ export function SelectionPanel({
     );
   return selection?.kind === 'steps' ? <StepsPanel ids={selection.ids} edits={edits} /> : otherwise;
 }
+
+const stepsThatSend = (steps: readonly DraftStep[]) => steps.filter(({ type }) => type === 'SEND_EMAIL');
 
 /** Several steps that are selected: what can be done with all of them. */
 function StepsPanel({ ids, edits }: { ids: readonly string[]; edits: CanvasEdits }) {
