@@ -1,9 +1,10 @@
 import { Link } from '@tanstack/react-router';
-import { Ellipsis, Pause, Play, Trash2, Users } from 'lucide-react';
+import { Ellipsis } from 'lucide-react';
 import { useProjectId } from '../../../app/address.ts';
+import { usePart } from '../../../standby/use-part.ts';
 import { Badge } from '../../../ui/Badge.tsx';
 import { Button, buttonClass } from '../../../ui/Button.tsx';
-import { Menu, MenuItem } from '../../../ui/Menu.tsx';
+import { Menu } from '../../../ui/Menu.tsx';
 import { count, counted } from '../../../words/numbers.ts';
 import { WorkflowSwitch } from '../publish/WorkflowSwitch.tsx';
 import { type People, stateOf, type Workflow } from '../workflow.ts';
@@ -32,6 +33,8 @@ export function DesignerAbout({ workflow, people }: { workflow: Workflow; people
   );
 }
 
+const loadMenu = () => import('./DesignerMenu.tsx');
+
 /** The actions for an automation as a whole. */
 export function DesignerActions({
   workflow,
@@ -45,7 +48,7 @@ export function DesignerActions({
   onOpen: (dialog: OpenDialog) => void;
 }) {
   const project = useProjectId();
-  const isPaused = workflow.pausedAt !== null;
+  const menu = usePart(loadMenu);
   return (
     <>
       <Link
@@ -63,15 +66,7 @@ export function DesignerActions({
           </Button>
         }
       >
-        <MenuItem onSelect={() => onOpen('pause')}>
-          {isPaused ? <Play aria-hidden /> : <Pause aria-hidden />} {isPaused ? 'Resume' : 'Pause'} workflow
-        </MenuItem>
-        <MenuItem onSelect={() => onOpen('migrate')}>
-          <Users aria-hidden /> Migrate contacts
-        </MenuItem>
-        <MenuItem onSelect={() => onOpen('workflow')}>
-          <Trash2 aria-hidden /> Delete workflow
-        </MenuItem>
+        {menu ? <menu.DesignerMenu workflow={workflow} onOpen={onOpen} /> : null}
       </Menu>
       <WorkflowSwitch workflow={workflow} editing={editing} onRefused={onRefused} />
     </>
