@@ -5,6 +5,7 @@ import { lockRow } from '../store/columns.ts';
 import { recordingEvents } from '../store/record-events.ts';
 import { type Database, limitingKey, type Query, raw, sql } from '../store/sql.ts';
 import type { Audience } from './audience/audience.ts';
+import { Campaign } from './entity.ts';
 
 /** Sender and audience of a campaign, and where it stands, locked until the transaction ends. */
 export interface LockedCampaign extends Audience {
@@ -152,9 +153,7 @@ export async function unscheduleSend(
 
 /** Writes down what an operator should know of a send. */
 export async function noteCampaign(db: Database, id: string, sendSeq: number, note: string): Promise<void> {
-  await db.count(
-    sql`update campaigns set audit_note = ${note}, updated_at = now() where id = ${id} and send_seq = ${sendSeq}`,
-  );
+  await db.em.nativeUpdate(Campaign, { id, sendSeq }, { auditNote: note, updatedAt: new Date() });
 }
 
 /**

@@ -1,4 +1,5 @@
 import { conditionQuery } from '../contacts/conditions.ts';
+import { countFitting } from '../contacts/list-queries.ts';
 import { openStatuses, unfinishedStatuses } from '../lib/enums.ts';
 import { lockName } from '../store/columns.ts';
 import { type Database, raw, sql } from '../store/sql.ts';
@@ -27,11 +28,7 @@ export async function countMatching(
   { condition, segments }: Definition,
   now: Date,
 ): Promise<number> {
-  const matches = conditionQuery(condition, { projectId, now, segments, reach: 'all' });
-  const row = await db.row<{ total: number }>(
-    sql`select count(*)::int as total from contacts c where c.project_id = ${projectId} and ${matches}`,
-  );
-  return row?.total ?? 0;
+  return countFitting(db, projectId, conditionQuery(condition, { projectId, now, segments, reach: 'all' }));
 }
 
 /** How many members a segment has by its membership rows. */

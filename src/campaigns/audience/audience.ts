@@ -1,9 +1,10 @@
 import { conditionQuery } from '../../contacts/conditions.ts';
+import { countFitting } from '../../contacts/list-queries.ts';
 import { maxLevels } from '../../lib/conditions/condition.ts';
 import { conflict, invalid } from '../../lib/errors.ts';
 import { type FieldProblem, jsonType } from '../../lib/validation/problems.ts';
 import { Segment, storedDefinition } from '../../segments/definition.ts';
-import { type Database, type Query, raw, sql } from '../../store/sql.ts';
+import { type Database, join, type Query, raw, sql } from '../../store/sql.ts';
 import type { TemplateType } from '../../templates/queries.ts';
 import { CampaignLedgerSum } from '../entity.ts';
 import { gotVersion, isMissed } from '../results/verdicts.ts';
@@ -81,10 +82,7 @@ const nobody = raw('false');
 /** How many contacts the audience has now. @throws 400 for a stored condition that can no longer be read */
 export async function audienceSize(db: Database, audience: Audience, now: Date): Promise<number> {
   const rule = await audienceRule(db, audience, now);
-  const row = await db.row<{ size: number }>(
-    sql`select count(*)::int as size from contacts c where ${inBaseAudience(audience)} and ${rule}`,
-  );
-  return row?.size ?? 0;
+  return countFitting(db, audience.projectId, join([inBaseAudience(audience), rule], ' and '));
 }
 
 /** Tells audiences apart by who is in them, whatever their sizes. @throws 400 for a stored condition that can no longer be read */
