@@ -2185,15 +2185,14 @@ begin
   insert into events (id, project_id, contact_id, email_id, name, data, mail_at, limited_by)
     select e.id, e.project_id, e.contact_id, e.email_id, e.name, e.data, e.mail_at, e.limited_by from unnest(happened) e;
 
-  -- What happens to many contacts at once mostly has one name, which is looked up once.
+  -- What happens to many contacts at once mostly has one name, which is looked up once. Whether anybody leaves by a segment is seen where they do.
   select coalesce(bool_or(exists (
       select from automations l where l.project_id = e.project_id and l.event_name = e.name and l.enabled)), false),
     coalesce(bool_or(exists (
       select from automation_step_runs s
       where s.project_id = e.project_id and s.event_name = e.name and s.status = 'WAITING' and s.outcome is null)), false),
-    coalesce(bool_or(exists (
-      select from automation_watches w where w.project_id = e.project_id
-        and w.event_name in (e.name, case when e.name like 'segment.%.exit' then 'segment:' || (e.data ->> 'segmentId') end))), false)
+    coalesce(bool_or(e.name like 'segment.%.exit' or exists (
+      select from automation_watches w where w.project_id = e.project_id and w.event_name = e.name)), false)
   into starts, wakes, leaves
   from unnest(happened) e
   where e.id = (happened[1]).id or e.name <> (happened[1]).name or e.project_id <> (happened[1]).project_id;

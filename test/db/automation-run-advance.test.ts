@@ -10,6 +10,7 @@ import { contactFacts } from '../../src/insight/explain/queries.ts';
 import { explainWorkflow } from '../../src/insight/explain/workflow.ts';
 import { newId } from '../../src/lib/ids.ts';
 import { recordingEvents } from '../../src/store/record-events.ts';
+import { sql } from '../../src/store/sql.ts';
 import {
   type AutomationSpec,
   advanceDeps,
@@ -924,6 +925,38 @@ describe('an exit', () => {
     await resumeAutomation(db, project.id, automation.id, 0);
     expect(await signals()).toHaveLength(1);
     expect(await advance(deps, runId, null)).toMatchObject({ next: 'sleep', step: { name: 'rest' } });
+  });
+
+  test('costs an event that nobody listens to a look into one index, as starts and waits do', async () => {
+    // Of tables that nobody else has filled.
+    await using own = await testDatabase(2);
+    const { db } = own;
+    const { id: projectId } = await aProject(db);
+    const contactId = await aContact(db, projectId, 'ingrid.dahl@example.com');
+    for (let n = 0; n < 20; n += 1) {
+      const automation = await anAutomation(db, projectId, {
+        exits: [{ id: 'left', on: { event: `left.${n}` }, reason: 'left' }],
+        steps: { wait: ['WAIT_FOR_EVENT', { eventName: `waited.${n}` }] },
+      });
+      for (const { id } of await letIn(db, automation, [contactId])) await advance(advanceDeps(db), id, 0);
+    }
+    await db.pool.query('vacuum analyze');
+    const event = { projectId, contactId, name: 'page.viewed', data: { path: '/prices' } };
+    const buffers = await db.transaction(async (tx) => {
+      const plans: number[] = [];
+      for (let call = 0; call < 3; call += 1) {
+        const recording = recordingEvents({ events: [event] });
+        const row = await tx.row<{ 'QUERY PLAN': [{ Plan: Record<string, number> }] }>(
+          sql`explain (analyze, buffers, format json) ${recording}`,
+        );
+        const plan = row?.['QUERY PLAN'][0].Plan;
+        plans.push((plan?.['Shared Hit Blocks'] ?? 0) + (plan?.['Shared Read Blocks'] ?? 0));
+      }
+      return plans.at(-1);
+    });
+    // 11 pages: of the event, its indexes, and the three of listeners. One more look costs two.
+    expect(buffers).toBeGreaterThan(0);
+    expect(buffers).toBeLessThanOrEqual(12);
   });
 });
 

@@ -18,7 +18,7 @@ import { aFilter, type Kind, leaf, operators } from './conditions-trees.ts';
 // As many contacts as were promised, in projects that one statement can write.
 const projects = inFull(50, 2);
 const contactsEach = inFull(2_000, 400);
-const asksEach = inFull(4, 2);
+const asksEach = 2;
 /** Of each project, contacts that a step asks about. */
 const askedAlone = 10;
 

@@ -210,6 +210,86 @@ test('a store that was emptied: every kind of work goes on, what migrate made is
   nobodyTwice(running.mailer);
 });
 
+test('30 days of a pause in which timers pass and the store is emptied: everybody goes on after it, and gets one mail', async () => {
+  const project = await aProject(database);
+  const own = automationHand(api, project);
+  const { db } = database;
+  const template = await own.done('POST', '/templates', {
+    name: 'Paused',
+    subject: 'After the pause',
+    body: '<p>Hi</p>',
+    from: project.sender,
+    type: 'TRANSACTIONAL',
+  });
+  const { id } = await own.automation();
+  await own.step(id, 'DELAY', { amount: 20, unit: 'days' });
+  await own.step(id, 'SEND_EMAIL', { templateId: template.id });
+  await own.step(id, 'WAIT_FOR_EVENT', { eventName: 'pause.over', timeout: 86_400 });
+  await own.enable(id);
+  const enter = async (name: string) => {
+    const contactId = await own.contact(`${name}-${names++}@example.org`);
+    await own.done('POST', `/workflows/${id}/executions`, { contactId });
+    return contactId;
+  };
+  const people = await Promise.all(Array.from({ length: 12 }, (_, n) => enter(`paused-${n}`)));
+  const patient = people.pop() ?? '';
+  const rowsOf = () =>
+    db.rows<{ contact: string; status: string; seq: number }>(
+      'select contact_id as contact, status, seq from automation_runs where automation_id = $1 order by id',
+      [id],
+    );
+  const pass = async (days: number) => {
+    await db.count(
+      `update automation_step_runs x set scheduled_for = x.scheduled_for - make_interval(days => $2)
+       from automation_runs r where r.automation_id = $1 and x.run_id = r.id and x.status = 'SCHEDULED'`,
+      [id, days],
+    );
+    await db.count(`update automation_runs set due_at = due_at - make_interval(days => $2) where automation_id = $1`, [
+      id,
+      days,
+    ]);
+  };
+  {
+    await using _worker = await aWorker();
+    await expect.poll(async () => (await rowsOf()).map(({ seq }) => seq)).toEqual(Array(12).fill(2));
+  }
+  // One has longer to wait than the pause is.
+  await db.count(
+    `with run as (update automation_runs set due_at = due_at + interval '20 days' where automation_id = $1 and contact_id = $2 returning id)
+     update automation_step_runs x set scheduled_for = x.scheduled_for + interval '20 days' from run where x.run_id = run.id and x.status = 'SCHEDULED'`,
+    [id, patient],
+  );
+  await own.done('POST', `/workflows/${id}/pause`);
+  await pass(15);
+  await made();
+  await store.stop();
+  store.wipe();
+  await store.start();
+  const mailer = new FakeMailer({ name: 'paused' });
+  await using running = await aWorker(mailer);
+  await running.worker.ready;
+  // The timers pass in a store that knows of no execution; housekeeping finds them due, and none of them may go on.
+  await pass(15);
+  await notedAnew();
+  await notedAnew();
+  expect((await rowsOf()).map(({ seq }) => seq)).toEqual(Array(12).fill(2));
+  expect(mailer.taken).toEqual([]);
+
+  await own.done('POST', `/workflows/${id}/resume`);
+  await expect
+    .poll(async () => (await rowsOf()).filter(({ contact, seq }) => contact !== patient && seq === 4).length)
+    .toBe(people.length);
+  await expect.poll(() => mailer.taken.length).toBe(people.length);
+  expect((await rowsOf()).find(({ contact }) => contact === patient)).toMatchObject({ seq: 2 });
+  expect(
+    await db.rows(
+      'select from emails where workflow_execution_id in (select id from automation_runs where automation_id = $1)',
+      [id],
+    ),
+  ).toHaveLength(people.length);
+  nobodyTwice(mailer);
+});
+
 test('executions that an operator terminated: every kind of work goes on from its rows', async () => {
   const work = await unfinishedWork(await aProject(database));
   for await (const { workflowId: id } of temporal.client.workflow.list({ query: `ExecutionStatus = 'Running'` }))

@@ -1,3 +1,4 @@
+import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { delayMs } from '../../../src/automations/graph/step-configs.ts';
 import { dateInstant, nextTime, wallInstant, zoneFor } from '../../../src/automations/graph/wait-until.ts';
@@ -8,7 +9,10 @@ import {
   type StepFacts,
 } from '../../../src/automations/runtime/condition.ts';
 import { StepFailure } from '../../../src/automations/runtime/directive.ts';
-import type { JsonValue } from '../../../src/lib/contact-data.ts';
+import { parseIsoDate } from '../../../src/lib/conditions/dates.ts';
+import type { JsonObjectValue, JsonValue } from '../../../src/lib/contact-data.ts';
+import { aValue } from '../../db/conditions-population.ts';
+import { inFull } from '../../support/long.ts';
 
 const facts: StepFacts = {
   contact: {
@@ -140,6 +144,75 @@ describe('a condition of one comparison', () => {
   test.each(['matches', 'toString', 'constructor', ''])('an unknown operator (%j) fails the step', (operator) => {
     expect(() => isTrue('data.plan', operator, 'x')).toThrow(StepFailure);
   });
+});
+
+/** The table of docs/contract/campaigns-and-workflows.md#3-3, read once more: when each operator holds of a value that is there. */
+const table: Record<string, (actual: JsonValue, expected: JsonValue) => boolean> = {
+  equals: (actual, expected) => sorted(actual) === sorted(expected),
+  notEquals: (actual, expected) => sorted(actual) !== sorted(expected),
+  contains: (actual, expected) => asText(actual).indexOf(asText(expected)) >= 0,
+  notContains: (actual, expected) => asText(actual).indexOf(asText(expected)) < 0,
+  greaterThan: (actual, expected) => difference(actual, expected) > 0,
+  lessThan: (actual, expected) => difference(actual, expected) < 0,
+  greaterThanOrEqual: (actual, expected) => difference(actual, expected) >= 0,
+  lessThanOrEqual: (actual, expected) => difference(actual, expected) <= 0,
+  exists: () => true,
+  notExists: () => false,
+};
+
+/** JSON with the keys of objects in order: equal texts are equal values of equal types. */
+function sorted(value: JsonValue): string {
+  if (Array.isArray(value)) return `[${value.map(sorted).join()}]`;
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value);
+  const entries = Object.entries(value).sort(([one], [other]) => (one < other ? -1 : 1));
+  return `{${entries.map(([key, each]) => `${JSON.stringify(key)}:${sorted(each)}`).join()}}`;
+}
+
+function asText(value: JsonValue): string {
+  if (Array.isArray(value)) return value.map(asText).join(',');
+  if (typeof value === 'object') return value === null ? '' : JSON.stringify(value);
+  return `${value}`;
+}
+
+// Infinity less infinity is no number, though neither is greater.
+function difference(actual: JsonValue, expected: JsonValue): number {
+  if (typeof actual === 'string' && typeof expected === 'string') {
+    const [one, other] = [parseIsoDate(actual), parseIsoDate(expected)];
+    if (one !== null && other !== null) return one - other;
+  }
+  const [left, right] = [asNumber(actual), asNumber(expected)];
+  return left === right ? 0 : left - right;
+}
+
+function asNumber(value: JsonValue): number {
+  if (typeof value === 'boolean') return value ? 1 : 0;
+  if (typeof value === 'number') return value;
+  return typeof value === 'string' && /\S/.test(value) ? +value : Number.NaN;
+}
+
+const pairs = inFull(100_000, 5_000);
+
+test(`${pairs.toLocaleString('en-US')} generated pairs are compared as the table of the contract says`, () => {
+  // As Postgres has it: no number below zero is zero.
+  const aJson = aValue.map((value): JsonValue => JSON.parse(JSON.stringify(value)));
+  const operators = fc.constantFrom(...Object.keys(table));
+  const seen = new Map<string, number>();
+  const close = aJson.chain((value) => fc.tuple(fc.constant(value), fc.oneof(fc.constant(value), aJson)));
+  fc.assert(
+    fc.property(close, operators, fc.boolean(), ([actual, expected], operator, isMissing) => {
+      const isThere = !isMissing && actual !== null;
+      const data: JsonObjectValue = isMissing ? {} : { x: actual };
+      const compared = { ...facts, contact: { ...facts.contact, data } };
+      const output = evaluateStepCondition({ field: 'data.x', operator, value: expected }, compared);
+      const ordering = /Than/.test(operator) && expected === null;
+      const whenMissing = operator === 'notExists' || (operator === 'equals' && expected === null);
+      const holds = isThere ? !ordering && table[operator]?.(actual, expected) : whenMissing;
+      expect(output.branch).toBe(holds ? 'yes' : 'no');
+      if (holds) seen.set(operator, (seen.get(operator) ?? 0) + 1);
+    }),
+    { numRuns: pairs },
+  );
+  expect([...seen.keys()].sort()).toEqual(Object.keys(table).sort());
 });
 
 describe('a condition of several branches', () => {
