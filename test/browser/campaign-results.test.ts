@@ -138,6 +138,36 @@ test('a campaign that was sent shows its hours, the clicks on its email, and the
     await page.getByText('Earlier campaigns appear here once there are some.').waitFor();
   }));
 
+test('the chart of a campaign’s first hour has an axis of hours', async () => {
+  const id = await sentCampaign('Winter geese', 0);
+  await world.database.db.count(`delete from campaign_hours where campaign_id = $1 and hour > '2026-11-01T10:00:00Z'`, [
+    id,
+  ]);
+  await world.inPage({ viewport: desktop, timezoneId: 'Europe/Berlin' }, async (page) => {
+    await signInAs(page, world.url, person.session);
+    // What is drawn on a canvas is in no document.
+    await page.addInitScript(() => {
+      const { fillText } = CanvasRenderingContext2D.prototype;
+      const drawn = new Set<string>();
+      Object.assign(globalThis, { drawn });
+      CanvasRenderingContext2D.prototype.fillText = function (text, ...place) {
+        drawn.add(text);
+        fillText.call(this, text, ...place);
+      };
+    });
+    await open(page, `campaigns/${id}`);
+    await page.locator('.chart canvas').waitFor();
+    const labels = () => page.evaluate<string[]>('[...drawn].filter((text) => !/^[\\d,]+$/.test(text))');
+    await expect
+      .poll(labels)
+      .toEqual(
+        ['Nov 1, 11 AM', 'Nov 1, 12 PM', 'Nov 1, 1 PM', 'Nov 1, 2 PM'].map((label) =>
+          expect.stringMatching(label.replace(' ', '\\s')),
+        ),
+      );
+  });
+});
+
 test('a bar of the funnel leads to the recipients whom it counts, by mouse and by keyboard', () =>
   inDashboard(desktop, async (page) => {
     await open(page, `campaigns/${ids[2]}`);

@@ -64,6 +64,40 @@ test('every message is checked, problems come first, and what was checked is sen
   expect((await campaignNow(id)).sentCount).toBe(12);
 });
 
+test('Checks and the review say that a variable is empty for most contacts, and how many have it', async () => {
+  const own = await aProject(world.database, 'Möwenfreunde');
+  await joins(world.database.db, own.id, admin, 'ADMIN');
+  const call = async (path: string, body: object) => (await world.api.call(own.secretKey, 'POST', path, body)).body;
+  for (let n = 1; n <= 25; n += 1)
+    await call('/contacts', {
+      email: `gull-${n}@example.com`,
+      subscribed: true,
+      data: n <= 8 ? { firstname: 'Ada' } : {},
+    });
+  const { id } = (
+    await call('/campaigns', {
+      name: 'Gulls',
+      subject: 'The gulls are back',
+      body: '<p>Dear {{firstName}}, look up.</p>',
+      from: own.sender,
+      audienceType: 'ALL',
+    })
+  ).data;
+  await as(admin, desktop, async (page) => {
+    await page.goto(`${world.url}/app/${own.id}/campaigns/${id}`);
+    const checks = page.getByRole('region', { name: 'Checks' });
+    await checks.getByText('“firstName” is empty for most of 25 contacts: 32% have “firstname”.').waitFor();
+    await page.goto(`${world.url}/app/${own.id}/campaigns/${id}?step=send`);
+    await page
+      .getByRole('region', { name: 'Problems' })
+      .getByRole('row', { name: '“firstName” is empty for most of 25 contacts; 32% have “firstname” 17 contacts' })
+      .waitFor();
+    await button(page, 'Send to 25 contacts').waitFor();
+  });
+  const { status, sentCount } = (await world.api.call(own.secretKey, 'GET', `/campaigns/${id}`)).body.data;
+  expect([status, sentCount]).toEqual(['DRAFT', 0]);
+});
+
 test('nothing is sent to an audience that somebody has joined, and the next check is shown although the page still asks for the last', async () => {
   const { id, place } = await campaign();
   await as(admin, desktop, async (page) => {

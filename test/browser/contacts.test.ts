@@ -68,6 +68,23 @@ test('columns are chosen, stay chosen, and the list is sorted by them', async ()
   });
 });
 
+test('contacts lead with their names, with the address below', async () => {
+  const birds = await aProject(database, 'Storchenhof');
+  const { call } = segmentHand(api, database, birds);
+  for (const [email, data] of [
+    ['ida@example.com', { 'First Name': 'Ida', last_name: 'Lund' }],
+    ['ole@example.com', { name: 'Ole Janssen' }],
+    ['per@example.com', { plan: 'pro' }],
+  ] as const)
+    await call('POST', '/contacts', { email, data });
+  await asOwner(browser, { api, database, project: birds }, async (page) => {
+    await page.goto(`${api.url}/app/${birds.id}/contacts?sort=email&dir=asc`);
+    await expect
+      .poll(() => listed(page).getByRole('link').allInnerTexts())
+      .toEqual(['Ida Lund\nida@example.com', 'Ole Janssen\nole@example.com', 'per@example.com']);
+  });
+});
+
 test('a filter by any field is in the address, and a saved view is shared, changed and deleted', async () => {
   await inDashboard(async (page) => {
     await open(page);

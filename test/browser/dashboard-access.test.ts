@@ -58,6 +58,36 @@ const heaviest = (path: string) =>
       : 195 * kilobyte;
 const settled = (page: Page) => eventually(async () => (await page.locator('[data-slot=loading]').count()) === 0);
 
+interface Control {
+  kind: string;
+  /** Drawn by our styles, or covered by what is. */
+  isOurs: boolean;
+}
+
+// What can be read of a page or is read aloud, without the sources of emails and code.
+const texts = `(() => {
+  const isSource = (element) => element.closest('pre, code, textarea, script, style, [contenteditable], .cm-editor') !== null;
+  const found = [];
+  const walk = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  while (walk.nextNode()) {
+    const { parentElement: parent, data } = walk.currentNode;
+    if (data.trim() !== '' && !isSource(parent) && (parent.checkVisibility() || parent.closest('option'))) found.push(data.trim());
+  }
+  for (const name of ['aria-label', 'title', 'placeholder', 'alt'])
+    for (const element of document.querySelectorAll('body [' + name + ']'))
+      if (!isSource(element)) found.push(element.getAttribute(name));
+  return found;
+})()`;
+
+// Controls that browsers draw each in their own way. A number has no spinner where it looks like a text.
+const controls = `[...document.querySelectorAll('input, select, progress, meter')].flatMap((element) => {
+  const kind = element instanceof HTMLInputElement ? element.type : element.localName;
+  const { appearance, opacity } = getComputedStyle(element);
+  const ours = { checkbox: 'none', radio: 'none', select: 'none', progress: 'none', meter: 'none', range: 'none', number: 'textfield' };
+  if (kind === 'file') return element.hidden ? [] : [{ kind, isOurs: opacity === '0' }];
+  return kind in ours && element.checkVisibility() ? [{ kind, isOurs: appearance === ours[kind] }] : [];
+})`;
+
 describe('on a phone and at a desk, in both themes', () => {
   // One window for all of them, which has the scripts of the dashboard in its cache.
   let context: BrowserContext;
@@ -182,6 +212,130 @@ describe('by keyboard alone', () => {
       await page.keyboard.press('Enter');
       await page.waitForURL(/\/contacts\/[0-9a-f-]{36}$/);
     });
+  });
+});
+
+describe('on every page', () => {
+  /** What each page says, and which of its controls are the browser's, by its address. */
+  const pages = new Map<string, { texts: string[]; controls: Control[] }>();
+  const look = async (page: Page, name: string) => {
+    pages.set(name, {
+      texts: await page.evaluate<string[]>(texts),
+      controls: await page.evaluate<Control[]>(controls),
+    });
+  };
+  const everywhere = <T>(of: (seen: { texts: string[]; controls: Control[] }) => readonly T[]) =>
+    [...pages].flatMap(([path, seen]) => of(seen).map((found) => [path, found] as const));
+
+  beforeAll(async () => {
+    const { call } = world.api;
+    const key = project.secretKey;
+    const done = async (method: string, path: string, body: object) => {
+      const answer = await call(key, method, path, body);
+      expect(answer.status, `${method} ${path}`).toBeLessThan(300);
+      return answer.body;
+    };
+    const subject = '{{ firstName ?? "you" }}, the {% if plan %}{{ plan }}{% endif %} herons are back';
+    const letter = { subject, body: '<p>Hi {{ firstName ?? "you" }}</p>', from: project.sender, type: 'MARKETING' };
+    const template = await done('POST', '/templates', { ...letter, name: 'Herons' });
+    const draft = async (name: string) =>
+      (await done('POST', '/campaigns', { ...letter, name, audienceType: 'ALL' })).data.id as string;
+    const [sent, unsent, sending] = [await draft('Herons'), await draft('Storks'), await draft('Terns')];
+    await done('POST', `/campaigns/${sent}/send`, {});
+    await eventually(async () => (await call(key, 'GET', `/campaigns/${sent}`)).body.data.status === 'SENT');
+    const { db } = world.database;
+    await db.count(
+      `update campaigns set status = 'SENDING', paused_at = now(), total_recipients = 9, sent_count = 4 where id = '${sending}'`,
+    );
+    await done('POST', '/suppressions', { name: 'Test traffic', kind: 'DOMAIN', pattern: 'qa.test', enabled: true });
+    for (const to of ['a@qa.test', 'ada.holm@example.com'])
+      await done('POST', '/v1/send', { ...letter, to, type: undefined });
+    const workflow = await done('POST', '/workflows', { name: 'Wait for a delivery', eventName: 'email.click' });
+    for (const step of [
+      { type: 'WAIT_FOR_EVENT', name: 'Arrived', config: { eventName: 'email.delivery', timeout: 86_400 } },
+      { type: 'EXIT', name: 'Out', config: {} },
+    ]) {
+      const place = { position: { x: 100, y: step.type === 'EXIT' ? 420 : 260 }, autoConnect: true };
+      await done('POST', `/workflows/${workflow.id}/steps`, { ...step, ...place });
+    }
+    await done('PATCH', `/workflows/${workflow.id}`, { enabled: true });
+    const { id: run } = await done('POST', `/workflows/${workflow.id}/executions`, { contactId: seeded.contact });
+    const path = `/workflows/${workflow.id}/executions/${run}`;
+    await eventually(async () => (await call(key, 'GET', path)).body.waitingFor === 'event email.delivery');
+
+    await world.inPage({ viewport: desktop }, async (page) => {
+      await signedIn(page);
+      for (const place of projectPlaces) {
+        await open(page, placeOf(place, seeded));
+        await look(page, place.path);
+      }
+      const at = (of: string) => open(page, `/app/${project.id}${of}`);
+      const press = (name: string) => page.getByRole('button', { name, exact: true }).click();
+      for (const [name, of] of [
+        ['a sent campaign', `/campaigns/${sent}`],
+        ['a campaign that is sending', `/campaigns/${sending}`],
+        ['a template', `/templates/${template.id}`],
+        ['a run', path],
+        ['a workflow', `/workflows/${workflow.id}`],
+      ] as const) {
+        await at(of);
+        await look(page, name);
+      }
+      await page.locator('.react-flow__node', { hasText: 'Arrived' }).click();
+      await page.getByLabel('Name', { exact: true }).waitFor();
+      await look(page, 'a step');
+
+      await at(`/campaigns/${unsent}?step=send`);
+      await page.getByLabel('Send to a few contacts first').check();
+      await page.getByLabel('First recipients').waitFor();
+      await page.getByRole('region', { name: 'Sample messages' }).waitFor();
+      await look(page, 'the confirmation of a send');
+      await at('/suppressions?tab=mail');
+      await press('Show the email to a@qa.test');
+      await page.getByRole('dialog').getByText('Suppressed by').waitFor();
+      await look(page, 'suppressed mail');
+      await at(`/campaigns/${sent}`);
+      await press('Follow up');
+      await page.getByRole('dialog').getByText('Creates a draft with the same content.').waitFor();
+      await look(page, 'the confirmation of a follow-up');
+      await at('/contacts');
+      await press('Import');
+      await page.getByRole('dialog').getByLabel('File').waitFor();
+      await look(page, 'an import');
+      await at('/settings?tab=keys');
+      await press('Create key');
+      await page.getByRole('dialog').getByLabel('Test key').check();
+      await look(page, 'a new key');
+    });
+  });
+
+  test('no variable is shown as it is written but where it is edited', () => {
+    const isEditor = (path: string) =>
+      /^a template$|(templates|campaigns)\/(\$|new$)|workflows\/\$workflow$/.test(path);
+    const raw = everywhere(({ texts: said }) => said.filter((text) => /\{\{|\{%/.test(text)));
+    expect(raw.filter(([path]) => !isEditor(path))).toEqual([]);
+    const isShown = (path: string, text: string) => pages.get(path)?.texts.some((said) => said.includes(text));
+    for (const path of ['/app/$project/activity', '/app/$project/emails', '/app/$project/templates', 'suppressed mail'])
+      expect([path, isShown(path, '[first name]') || isShown(path, 'you, the')]).toEqual([path, true]);
+  });
+
+  test('names of the code are said in words', () => {
+    // Endpoints of webhooks are asked for events by the names that their requests have.
+    const isOfApi = (path: string) => /webhooks/.test(path);
+    const internal =
+      /\bemail\.(?:sent|delivery|open|click|bounce|complaint|failed|received)\b|(?<!Atlantic\/)\bcanary\b|\bheadless\b|\bexecutions?\b|^either$/i;
+    const found = everywhere(({ texts: said }) => said.filter((text) => internal.test(text)));
+    expect(found.filter(([path]) => !isOfApi(path))).toEqual([]);
+    const run = pages.get('a run')?.texts.join(' ');
+    expect(run).toContain('the event “Email delivered”');
+  });
+
+  test('no control is the browser’s own', () => {
+    const kinds = everywhere(({ controls: found }) => found.map(({ kind }) => kind)).map(([, kind]) => kind);
+    expect([...new Set(kinds)].sort()).toEqual(['checkbox', 'file', 'number', 'progress', 'radio', 'select']);
+    expect(everywhere(({ controls: found }) => found.filter(({ isOurs }) => !isOurs).map(({ kind }) => kind))).toEqual(
+      [],
+    );
   });
 });
 

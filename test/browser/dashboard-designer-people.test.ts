@@ -256,3 +256,31 @@ test('an edit is tried with a contact before it is saved, by keyboard, and nothi
   expect((await own.done('GET', `/contacts/${contact}`)).data).toEqual({ plan: 'trial' });
   expect((await own.done('GET', `/workflows/${id}/executions`)).total).toBe(0);
 });
+
+test('runs lead with the names of their contacts, in the list, at a step and on their page', async () => {
+  const { own, inDashboard, open, waiting } = designer;
+  const { id } = await waiting('Ehrung');
+  for (const [email, data] of [
+    ['tomke@names.test', { firstName: 'Tomke', lastName: 'Rieken' }],
+    ['wiard@names.test', {}],
+  ] as const)
+    await own.done('POST', `/workflows/${id}/executions`, { contactId: await own.contact(email, data) });
+  await expect.poll(async () => (await own.done('GET', `/workflows/${id}/executions?status=WAITING`)).total).toBe(2);
+  const both = ['Tomke Rieken\ntomke@names.test', 'wiard@names.test'];
+  await inDashboard(async (page) => {
+    await open(page, `workflows/${id}`);
+    await stepOn(page, 'Wait a month').click();
+    await press(page, 'View contacts here');
+    const dialog = page.getByRole('dialog');
+    await expect.poll(async () => (await dialog.getByRole('link').allInnerTexts()).sort()).toEqual(both);
+    await open(page, `workflows/${id}/executions`);
+    const runs = page.getByRole('region', { name: 'Runs' }).getByRole('link');
+    await expect.poll(async () => (await runs.allInnerTexts()).sort()).toEqual(both);
+    await runs.filter({ hasText: 'Tomke Rieken' }).click();
+    await page.getByRole('heading', { level: 1, name: 'Tomke Rieken' }).waitFor();
+    await page.getByText('tomke@names.test').waitFor();
+  });
+  const { data } = await own.done('GET', `/workflows/${id}/executions`);
+  const names = data.map(({ contact }: { contact: { name: string | null } }) => contact.name);
+  expect(names.sort()).toEqual(['Tomke Rieken', null]);
+});

@@ -8,7 +8,7 @@ import {
 
 /** Classes of a field to type or choose in. */
 export const inputClass =
-  'w-full min-h-8 rounded-md border border-control bg-surface px-2.5 py-1 text-base text-ink placeholder:text-muted disabled:cursor-not-allowed disabled:bg-sunken disabled:text-muted aria-invalid:border-bad [textarea&]:min-h-24 [textarea&]:resize-y [&[type=file]]:py-1.5';
+  'w-full min-h-8 rounded-md border border-control bg-surface px-2.5 py-1 text-base text-ink placeholder:text-muted disabled:cursor-not-allowed disabled:bg-sunken disabled:text-muted aria-invalid:border-bad [textarea&]:min-h-24 [textarea&]:resize-y';
 
 interface Around {
   label: string;

@@ -33,3 +33,8 @@ export function eventText(event: string): string {
   const moved = segmentMove(event);
   return moved ? `${segmentMoves[moved.move]} segment “${moved.segment}”` : (ofService[event] ?? event);
 }
+
+/** The name of a step for people: the service names a trigger after its event, `Trigger: email.click`. */
+export function stepText(name: string): string {
+  return name.replace(/^Trigger: (.+)/s, (_, event: string) => `Trigger: ${eventText(event)}`);
+}

@@ -48,8 +48,8 @@ export interface KnownVariable {
   coverage?: number;
 }
 
-/** Checks the source of a mail, HTML with Liquid. `known` are the project's variables. */
-export function checkEmail(html: string, known: readonly KnownVariable[]): ContentFinding[] {
+/** Checks the source of a mail, HTML with Liquid. `known` are the variables of the project, which has so many `contacts`. */
+export function checkEmail(html: string, known: readonly KnownVariable[], contacts?: number): ContentFinding[] {
   const size = new TextEncoder().encode(html).length;
   const clipped: ContentFinding[] =
     size > gmailClip
@@ -68,7 +68,7 @@ export function checkEmail(html: string, known: readonly KnownVariable[]): Conte
       html,
       known.map(({ name }) => name),
     ),
-    ...emptyVariables(html, known),
+    ...emptyVariables(html, known, contacts),
   ];
 }
 
@@ -167,7 +167,8 @@ export function shareOf(variable: string, known: readonly KnownVariable[]): stri
 const rarePercent = 50;
 
 /** Variables that are printed without a fallback although most contacts have no value for them. */
-function emptyVariables(html: string, known: readonly KnownVariable[]): ContentFinding[] {
+function emptyVariables(html: string, known: readonly KnownVariable[], contacts?: number): ContentFinding[] {
+  const most = contacts === undefined ? 'most contacts' : `most of ${contacts.toLocaleString('en-US')} contacts`;
   const printed = new Set(
     [...html.matchAll(/\{\{-?\s*([\p{L}_][\p{L}\p{N}_-]*)\s*-?\}\}/gu)].map(([, name = '']) => name),
   );
@@ -179,7 +180,7 @@ function emptyVariables(html: string, known: readonly KnownVariable[]): ContentF
     return [
       {
         kind: 'variable' as const,
-        message: `“${name}” is empty for most contacts: ${found.coverage}% have ${field}. Add a fallback, or send it as data.`,
+        message: `“${name}” is empty for ${most}: ${found.coverage}% have ${field}. Add a fallback, or send it as data.`,
       },
     ];
   });

@@ -64,6 +64,9 @@ test('a variable that most contacts lack is named with its share, unless it has 
   expect(messages('{{ firstname }}')).toEqual([
     '“firstname” is empty for most contacts: 32% have it. Add a fallback, or send it as data.',
   ]);
+  expect(checkEmail('{{ firstName }}', [{ name: 'firstname', coverage: 32 }], 6_105)[0]?.message).toBe(
+    '“firstName” is empty for most of 6,105 contacts: 32% have “firstname”. Add a fallback, or send it as data.',
+  );
   expect(messages('{{ firstName ?? there }}, {{ firstName | upcase }} {{ plan }} {{ email }}')).toEqual([]);
 });
 

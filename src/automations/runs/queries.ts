@@ -1,3 +1,4 @@
+import { contactName } from '@fernpost/email-document/contact-name';
 import type { FilterQuery } from '@mikro-orm/core';
 import { anySeq, signals } from '../../../temporal/commands.ts';
 import { getContact } from '../../contacts/service.ts';
@@ -63,15 +64,21 @@ export type ListedRun = RunRow & Omit<ListedExecution, keyof RunRow>;
 const newestFirst = { fields: ['id'], orderBy: { startedAt: 'desc', id: 'desc' }, disableIdentityMap: true } as const;
 
 /** What lists show of runs that were found by their conditions, newest first. */
-function listed(db: Database, runs: readonly { id: string }[]): Promise<ListedRun[]> {
-  return db.rows<ListedRun>(sql`
+async function listed(db: Database, runs: readonly { id: string }[]): Promise<ListedRun[]> {
+  // Of the data only fields that may have a name are read.
+  const rows = await db.rows<ListedRun & { names: Record<string, unknown> | null }>(sql`
     select ${runColumns}, jsonb_build_object('id', c.id, 'email', c.email) as contact,
+      (select jsonb_object_agg(d.key, d.value) from jsonb_each(c.data) d where d.key ~* 'name') as names,
       case when s.id is not null then jsonb_build_object('id', s.id, 'name', s.name, 'type', s.type) end as "currentStep",
       (select ${raw(isoText('x.started_at'))} from automation_step_runs x
        where x.run_id = r.id and x.step_id = r.current_step_id order by x.seq desc limit 1) as "currentStepSince"
     from automation_runs r join ${contactsAndTrash} c on c.id = r.contact_id
       left join automation_steps s on s.id = r.current_step_id
     where r.id = any(${runs.map(({ id }) => id)}::uuid[]) order by r.started_at desc, r.id desc`);
+  return rows.map(({ names, contact, ...row }) => ({
+    ...row,
+    contact: { ...contact, name: contactName(names ?? {}) },
+  }));
 }
 
 /** Which runs of an automation a list has. */

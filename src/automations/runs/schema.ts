@@ -115,6 +115,10 @@ export type ExecutionBody = v.InferOutput<typeof ExecutionBody>;
 const ContactRef = v.object({
   id: field('ID of the contact.', Uuid),
   email: field('Address of the contact.', v.string()),
+  name: field(
+    'Name of the contact by its data: first and last name, else `name`, `fullName` or `displayName`; null if it has none.',
+    v.nullable(v.string()),
+  ),
 });
 const StepRef = v.object({
   id: field('ID of the step.', Uuid),

@@ -1,6 +1,6 @@
+import { contactName } from '@fernpost/email-document/contact-name';
 import { expect, test } from 'vitest';
 import { type ActivityItem, groupedActivity, joinedGroups } from '../../../dashboard/src/words/activity-groups.ts';
-import { contactName } from '../../../dashboard/src/words/contact-name.ts';
 
 let made = 0;
 const event = (eventName: string): ActivityItem => {

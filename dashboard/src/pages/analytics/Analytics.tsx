@@ -8,6 +8,7 @@ import { Empty, Shown } from '../../ui/States.tsx';
 import { Table } from '../../ui/Table.tsx';
 import { count, rate } from '../../words/numbers.ts';
 import { daysOf, ranges, startOf } from '../../words/ranges.ts';
+import { subjectText } from '../../words/subjects.ts';
 import { MailChart } from './MailChart.tsx';
 
 /** Shows the outcome of mail by day, by campaign and by event. */
@@ -90,7 +91,11 @@ function TopCampaigns({ project, startDate }: Asked) {
               rows={rows}
               rowKey={({ id }) => id}
               columns={[
-                { key: 'subject', title: 'Subject', cell: ({ subject }) => <span dir="auto">{subject}</span> },
+                {
+                  key: 'subject',
+                  title: 'Subject',
+                  cell: ({ subject }) => <span dir="auto">{subjectText(subject)}</span>,
+                },
                 { key: 'sent', title: 'Sent', number: true, cell: ({ sentCount }) => count(sentCount) },
                 { key: 'opened', title: 'Opened', number: true, cell: ({ openRate }) => rate(openRate) },
                 { key: 'clicked', title: 'Clicked', number: true, cell: ({ clickRate }) => rate(clickRate) },

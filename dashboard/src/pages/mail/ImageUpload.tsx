@@ -1,7 +1,7 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
-import { type ChangeEvent, useState } from 'react';
+import { useState } from 'react';
 import { useProjectId } from '../../app/address.ts';
-import { inputClass } from '../../ui/Field.tsx';
+import { FileField } from '../../ui/FileField.tsx';
 import { Loading, Note, Problem } from '../../ui/States.tsx';
 import { toast } from '../../ui/toasts.tsx';
 import { imageTypes, largestImage, uploadImage } from './image.ts';
@@ -18,20 +18,18 @@ export function ImageUpload() {
       toast(`“${filename}” uploaded`);
     },
   });
-  const choose = (event: ChangeEvent<HTMLInputElement>) => {
-    const file = event.target.files?.[0];
-    if (!file) return;
+  const choose = (file: File) => {
     setTooLarge(file.size > largestImage);
     if (file.size <= largestImage) upload.mutate(file);
-    // The same file may be chosen again after it was fixed.
-    event.target.value = '';
   };
   return (
     <div className="stack">
-      <label className="field">
-        <span>Image: JPEG, PNG, GIF or WebP, up to 10 MB</span>
-        <input className={inputClass} type="file" accept={imageTypes} disabled={upload.isPending} onChange={choose} />
-      </label>
+      <FileField
+        label="Image: JPEG, PNG, GIF or WebP, up to 10 MB"
+        accept={imageTypes}
+        disabled={upload.isPending}
+        onFile={choose}
+      />
       {tooLarge ? <Note tone="bad">This image is larger than 10 MB. Choose a smaller one.</Note> : null}
       {upload.isPending ? <Loading what="Uploading" /> : null}
       {upload.error ? <Problem error={upload.error} /> : null}

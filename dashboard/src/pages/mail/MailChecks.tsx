@@ -3,16 +3,17 @@ import { usePause } from '../../ui/pause.ts';
 import { Note } from '../../ui/States.tsx';
 import { useSource } from './brand.ts';
 import type { MailContent } from './content.ts';
-import { useKnownVariables } from './variables.ts';
+import { useContactCount, useKnownVariables } from './variables.ts';
 
 /** Lists problems that recipients would notice: links, images, variables, size. Nothing is wrong with what is not written yet. */
 export function MailChecks({ content }: { content: Pick<MailContent, 'body' | 'document'> }) {
   const variables = useKnownVariables();
+  const contacts = useContactCount();
   const settled = usePause(content, 400);
   const source = useSource()(settled);
   if (source === '') return null;
   const { document } = settled;
-  const findings = [...checkEmail(source, variables), ...(document ? checkDocument(document) : [])];
+  const findings = [...checkEmail(source, variables, contacts), ...(document ? checkDocument(document) : [])];
   // Two links may have the same problem, and both checks find an image without alt text. It is said once.
   const messages = [...new Set(findings.map(({ message }) => message))];
   const kilobytes = (size: number) => `${Math.ceil(size / 1024)} kB`;

@@ -10,6 +10,16 @@ export function useVariables(): readonly string[] {
   return useKnownVariables().map(({ name }) => name);
 }
 
+/** Loads how many contacts the project has; undefined until then. */
+export function useContactCount(): number | undefined {
+  const project = useProjectId();
+  const first = useQuery({
+    queryKey: ['contacts', project, 'count'],
+    queryFn: () => answer(api.GET('/contacts', { params: { query: { limit: 1 } } })),
+  });
+  return first.data?.total;
+}
+
 /** Loads the variables of the project with the share of contacts that have each. */
 export function useKnownVariables(): readonly KnownVariable[] {
   const project = useProjectId();

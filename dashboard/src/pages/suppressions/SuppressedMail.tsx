@@ -9,6 +9,7 @@ import { Dialog } from '../../ui/Dialog.tsx';
 import { EndlessRows } from '../../ui/EndlessRows.tsx';
 import { Empty, Shown } from '../../ui/States.tsx';
 import { Timestamp } from '../../ui/Timestamp.tsx';
+import { subjectText } from '../../words/subjects.ts';
 import { WhyButton } from '../explain/Why.tsx';
 
 /** Mail that rules have caught, newest first. */
@@ -76,7 +77,7 @@ function OneMail({ id, onClose }: { id: string; onClose: () => void }) {
               <dt>From</dt>
               <dd>{from}</dd>
               <dt>Subject</dt>
-              <dd>{subject}</dd>
+              <dd dir="auto">{subjectText(subject)}</dd>
               <dt>Suppressed by</dt>
               <dd>
                 {suppression.name}, <Timestamp at={suppression.matchedAt} />

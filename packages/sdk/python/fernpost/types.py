@@ -2970,6 +2970,8 @@ class ListContactExecutionsResultDataItemContact(TypedDict):
     """ID of the contact."""
     email: str
     """Address of the contact."""
+    name: Optional[str]
+    """Name of the contact by its data: first and last name, else `name`, `fullName` or `displayName`; null if it has none."""
 
 
 class ListContactExecutionsResultDataItemCurrentStep(TypedDict):
@@ -3231,6 +3233,8 @@ class ListedWorkflowExecutionContact(TypedDict):
     """ID of the contact."""
     email: str
     """Address of the contact."""
+    name: Optional[str]
+    """Name of the contact by its data: first and last name, else `name`, `fullName` or `displayName`; null if it has none."""
 
 
 class ListedWorkflowExecutionCurrentStep(TypedDict):
@@ -5273,6 +5277,8 @@ class WorkflowExecutionStoryContact(TypedDict):
     """ID of the contact."""
     email: str
     """Address of the contact."""
+    name: Optional[str]
+    """Name of the contact by its data: first and last name, else `name`, `fullName` or `displayName`; null if it has none."""
 
 
 class WorkflowStep(TypedDict):

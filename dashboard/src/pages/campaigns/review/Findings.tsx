@@ -20,6 +20,9 @@ const problems: Record<DryRun['problems'][number]['kind'], string> = {
 export function Findings({ run }: { run: DryRun }) {
   const { problems: found, missing, leftOut, byProvider, audience, wouldSend, sample, rendered } = run;
   const known = useKnownVariables();
+  const checked = sample === 'all' ? wouldSend : rendered;
+  const mostOf = (many: number) =>
+    many * 2 > checked && many < checked ? ` for most of ${counted(checked, 'contact')}` : '';
   const rows = [
     ...found.map(({ kind, count: many, example }) => ({
       what: problems[kind],
@@ -27,7 +30,7 @@ export function Findings({ run }: { run: DryRun }) {
       examples: example ? [example] : [],
     })),
     ...missing.map(({ variable, contacts, examples }) => ({
-      what: `“${variable}” is empty${shareOf(variable, known)}`,
+      what: `“${variable}” is empty${mostOf(contacts)}${shareOf(variable, known)}`,
       many: contacts,
       examples,
     })),

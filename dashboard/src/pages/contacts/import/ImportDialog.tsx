@@ -1,7 +1,7 @@
-import { type ChangeEvent, useState } from 'react';
+import { useState } from 'react';
 import { Button } from '../../../ui/Button.tsx';
 import { Dialog } from '../../../ui/Dialog.tsx';
-import { inputClass } from '../../../ui/Field.tsx';
+import { FileField } from '../../../ui/FileField.tsx';
 import { Note } from '../../../ui/States.tsx';
 import { useDataColumns } from '../list/ColumnsMenu.tsx';
 import { ImportProgress } from './ImportProgress.tsx';
@@ -19,9 +19,8 @@ export function ImportDialog({ onClose, onDone }: { onClose: () => void; onDone:
   const [choices, setChoices] = useState<ColumnChoice[]>([]);
   const [isPreviewed, setPreviewed] = useState(false);
   const [started, setStarted] = useState<{ jobId: string; repeated: number } | null>(null);
-  const choose = async (event: ChangeEvent<HTMLInputElement>) => {
-    const chosen = event.target.files?.[0] ?? null;
-    setChoices(chosen ? choicesOf(beginningOf(await chosen.slice(0, 64 * 1024).text()), fields) : []);
+  const choose = async (chosen: File) => {
+    setChoices(choicesOf(beginningOf(await chosen.slice(0, 64 * 1024).text()), fields));
     setFile(chosen);
   };
   if (started !== null)
@@ -53,10 +52,7 @@ export function ImportDialog({ onClose, onDone }: { onClose: () => void; onDone:
       onClose={onClose}
     >
       <div className="stack">
-        <label className="field">
-          <span>File</span>
-          <input className={inputClass} type="file" accept=".csv,text/csv" onChange={(event) => void choose(event)} />
-        </label>
+        <FileField label="File" accept=".csv,text/csv" chosen={file?.name} onFile={(chosen) => void choose(chosen)} />
         {file && file.size > most ? (
           <Note tone="bad">This file is larger than 5 MB. Split it into smaller files.</Note>
         ) : file ? (

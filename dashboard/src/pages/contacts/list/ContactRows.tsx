@@ -1,13 +1,13 @@
+import { contactName } from '@fernpost/email-document/contact-name';
 import type { InfiniteData } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { ArrowDown, ArrowUp } from 'lucide-react';
 import type { CSSProperties, ReactNode } from 'react';
 import { useProjectId } from '../../../app/address.ts';
-import { Address } from '../../../ui/Address.tsx';
 import { Badge } from '../../../ui/Badge.tsx';
 import { EndlessRows } from '../../../ui/EndlessRows.tsx';
+import { NamedAddress } from '../../../ui/NamedAddress.tsx';
 import { Timestamp } from '../../../ui/Timestamp.tsx';
-import { contactName } from '../../../words/contact-name.ts';
 import { type Contact, columnTitle, type ListState, type Sort, sorts } from './list.ts';
 import type { ContactSelection } from './selection.ts';
 
@@ -126,7 +126,6 @@ function Row({ contact, columns, selection }: Shared & { contact: Contact }) {
 
 function Cell({ contact, column }: { contact: Contact; column: string }) {
   const project = useProjectId();
-  const name = contactName(contact.data);
   switch (column) {
     case 'email':
       return (
@@ -136,18 +135,7 @@ function Cell({ contact, column }: { contact: Contact; column: string }) {
           to="/app/$project/contacts/$contact"
           params={{ project, contact: contact.id }}
         >
-          {name === null ? (
-            <Address>{contact.email}</Address>
-          ) : (
-            <>
-              <span className="block" dir="auto">
-                {name}{' '}
-              </span>
-              <span className="block text-sm font-normal text-muted">
-                <Address>{contact.email}</Address>
-              </span>
-            </>
-          )}
+          <NamedAddress name={contactName(contact.data)} email={contact.email} />
         </Link>
       );
     case 'subscribed':

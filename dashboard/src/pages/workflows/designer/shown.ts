@@ -1,3 +1,4 @@
+import { stepText } from '../../../words/events.ts';
 import type { ShownWay } from '../canvas/Canvas.tsx';
 import type { ShownStep } from '../canvas/StepNode.tsx';
 import { type DraftStep, type Graph, isSameStep } from '../graph/draft.ts';
@@ -35,7 +36,7 @@ export function shownSteps(
     return isSameStep(each, before) && !(each.type === 'TRIGGER' && settings) ? undefined : 'Changed';
   };
   return graph.steps.map((each) => ({
-    step: each,
+    step: { ...each, name: stepText(each.name) },
     people: people?.steps.find(({ stepId }) => stepId === each.id),
     issues: issues.filter(({ stepId }) => stepId === each.id),
     mark: markOf(each),
@@ -53,7 +54,7 @@ export function shownWays(
     const from = steps.find((step) => step.id === fromStepId);
     const { label } = wayOf(from, transition);
     const siblings = transitions.filter((each) => each.fromStepId === fromStepId && each.id !== id);
-    const figures = figuresOf(transition, siblings, people, from?.name ?? '');
+    const figures = figuresOf(transition, siblings, people, stepText(from?.name ?? ''));
     return { id, fromStepId, toStepId, branch, waitOutcome, label, figures };
   });
 }

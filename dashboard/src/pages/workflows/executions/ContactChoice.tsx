@@ -1,7 +1,9 @@
+import { contactName } from '@fernpost/email-document/contact-name';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { answer, api } from '../../../api/client.ts';
 import { useProjectId } from '../../../app/address.ts';
+import { NamedAddress } from '../../../ui/NamedAddress.tsx';
 import { SearchField } from '../../../ui/SearchField.tsx';
 import { Shown } from '../../../ui/States.tsx';
 
@@ -30,7 +32,9 @@ export function ContactChoice({ value, onChange }: { value: string; onChange: (i
                   checked={value === contact.id}
                   onChange={() => onChange(contact.id)}
                 />{' '}
-                {contact.email}
+                <span>
+                  <NamedAddress name={contactName(contact.data)} email={contact.email} />
+                </span>
               </label>
             ))}
           </fieldset>

@@ -1,7 +1,13 @@
 import { Card } from '../../../ui/Page.tsx';
 import { Timestamp } from '../../../ui/Timestamp.tsx';
-import { eventText } from '../../../words/events.ts';
+import { eventText, stepText } from '../../../words/events.ts';
 import { type Execution, isActive, type Version } from '../workflow.ts';
+
+// An event is said by its name for people.
+function waitText(waitingFor: string): string {
+  const [, event] = /^event (.+)$/s.exec(waitingFor) ?? [];
+  return event === undefined ? waitingFor : `the event “${eventText(event)}”`;
+}
 
 /** Where an execution is, since when, and by which version. */
 export function ExecutionFacts({ execution, version }: { execution: Execution; version: Version }) {
@@ -24,14 +30,14 @@ export function ExecutionFacts({ execution, version }: { execution: Execution; v
         {currentStep ? (
           <>
             <dt>{isActive(execution) ? 'At' : 'Ended at'}</dt>
-            <dd>{currentStep.name}</dd>
+            <dd>{stepText(currentStep.name)}</dd>
           </>
         ) : null}
         {waitingFor ? (
           <>
             <dt>Waiting for</dt>
             <dd>
-              {eventText(waitingFor)}
+              {waitText(waitingFor)}
               {waitingUntil ? (
                 <>
                   , until <Timestamp at={waitingUntil} after />

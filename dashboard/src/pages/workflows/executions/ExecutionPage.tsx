@@ -4,6 +4,7 @@ import { useMemo, useState } from 'react';
 import { answer, api } from '../../../api/client.ts';
 import { useProjectId } from '../../../app/address.ts';
 import { usePart } from '../../../standby/use-part.ts';
+import { Address } from '../../../ui/Address.tsx';
 import { Badge } from '../../../ui/Badge.tsx';
 import { Button, buttonClass } from '../../../ui/Button.tsx';
 import { ConfirmDialog } from '../../../ui/Dialog.tsx';
@@ -78,10 +79,15 @@ function Story({ version, execution, arrange }: Loaded & { arrange?: Parameters<
   const selected = steps.find(({ step }) => selection?.kind === 'step' && step.id === selection.id)?.step ?? null;
   return (
     <Page
-      title={contact.email}
+      title={contact.name ?? contact.email}
       above={<Above workflow={workflow} />}
       about={
         <>
+          {contact.name === null ? null : (
+            <div>
+              <Address>{contact.email}</Address>
+            </div>
+          )}
           <Badge tone={executionStates[status].tone}>{executionStates[status].name}</Badge>{' '}
           {execution.exitReason ? <span dir="auto">{execution.exitReason}</span> : null}
         </>

@@ -5,6 +5,7 @@ import { Button, buttonClass } from '../../../ui/Button.tsx';
 import { Card } from '../../../ui/Page.tsx';
 import { Note } from '../../../ui/States.tsx';
 import { Timestamp } from '../../../ui/Timestamp.tsx';
+import { stepText } from '../../../words/events.ts';
 import { stepNames } from '../graph/graph.ts';
 import type { StepExecution } from '../workflow.ts';
 import { type Outcome, outcomeOf } from './trace.ts';
@@ -49,7 +50,7 @@ function StepRun({ run, outcome, number }: { run: StepExecution; outcome: Outcom
   return (
     <article>
       <h3 className="break">
-        {number}. {run.step.name} <Badge tone={outcome.tone}>{outcome.name}</Badge>
+        {number}. {stepText(run.step.name)} <Badge tone={outcome.tone}>{outcome.name}</Badge>
       </h3>
       <p className="muted">
         {stepNames[run.step.type]}, started <Timestamp at={run.startedAt} />
@@ -82,8 +83,8 @@ function StepRun({ run, outcome, number }: { run: StepExecution; outcome: Outcom
         </Note>
       ) : null}
       {run.error ? <div className="break rounded-lg bg-bad-soft px-3 py-2 text-bad">{run.error}</div> : null}
-      {run.input ? <Json label={`Input of ${run.step.name}`} title="Input" value={run.input} /> : null}
-      {run.output ? <Json label={`Output of ${run.step.name}`} title="Output" value={run.output} /> : null}
+      {run.input ? <Json label={`Input of ${stepText(run.step.name)}`} title="Input" value={run.input} /> : null}
+      {run.output ? <Json label={`Output of ${stepText(run.step.name)}`} title="Output" value={run.output} /> : null}
     </article>
   );
 }

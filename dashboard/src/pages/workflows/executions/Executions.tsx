@@ -4,17 +4,18 @@ import { useState } from 'react';
 import { answer, api } from '../../../api/client.ts';
 import type { components } from '../../../api/schema.d.ts';
 import { useFilters, useProjectId } from '../../../app/address.ts';
-import { Address } from '../../../ui/Address.tsx';
 import { Badge } from '../../../ui/Badge.tsx';
 import { Button } from '../../../ui/Button.tsx';
 import { ConfirmDialog } from '../../../ui/Dialog.tsx';
 import { SelectField } from '../../../ui/Field.tsx';
+import { NamedAddress } from '../../../ui/NamedAddress.tsx';
 import { Page } from '../../../ui/Page.tsx';
 import { Pager } from '../../../ui/Pager.tsx';
 import { Empty, Shown } from '../../../ui/States.tsx';
 import { Table } from '../../../ui/Table.tsx';
 import { Timestamp } from '../../../ui/Timestamp.tsx';
 import { toast } from '../../../ui/toasts.tsx';
+import { stepText } from '../../../words/events.ts';
 import { counted } from '../../../words/numbers.ts';
 import { AskWhy, WhyButton } from '../../explain/Why.tsx';
 import { executionStates, isActive, peopleQuery, refreshWorkflows, type Workflow, workflowQuery } from '../workflow.ts';
@@ -166,7 +167,7 @@ function Filters({ steps }: { steps: Workflow['steps'] }) {
         <option value="">Any step</option>
         {steps.map((step) => (
           <option key={step.id} value={step.id}>
-            {step.name}
+            {stepText(step.name)}
           </option>
         ))}
       </SelectField>
@@ -192,7 +193,7 @@ function ExecutionTable({ workflow, rows }: { workflow: string; rows: readonly E
               to="/app/$project/workflows/$workflow/executions/$execution"
               params={{ project, workflow, execution }}
             >
-              <Address>{contact.email}</Address>
+              <NamedAddress {...contact} />
             </Link>
           ),
         },
@@ -204,7 +205,7 @@ function ExecutionTable({ workflow, rows }: { workflow: string; rows: readonly E
         {
           key: 'step',
           title: 'At',
-          cell: ({ currentStep }) => <span dir="auto">{currentStep?.name ?? '–'}</span>,
+          cell: ({ currentStep }) => <span dir="auto">{currentStep ? stepText(currentStep.name) : '–'}</span>,
         },
         { key: 'since', title: 'Since', cell: ({ currentStepSince }) => <Timestamp at={currentStepSince} /> },
         { key: 'started', title: 'Entered', cell: ({ startedAt }) => <Timestamp at={startedAt} /> },

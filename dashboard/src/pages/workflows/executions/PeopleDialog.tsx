@@ -3,14 +3,15 @@ import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import { answer, api } from '../../../api/client.ts';
 import { useProjectId } from '../../../app/address.ts';
-import { Address } from '../../../ui/Address.tsx';
 import { Badge } from '../../../ui/Badge.tsx';
 import { Button } from '../../../ui/Button.tsx';
 import { Dialog } from '../../../ui/Dialog.tsx';
+import { NamedAddress } from '../../../ui/NamedAddress.tsx';
 import { Pager } from '../../../ui/Pager.tsx';
 import { Shown } from '../../../ui/States.tsx';
 import { Table } from '../../../ui/Table.tsx';
 import { Timestamp } from '../../../ui/Timestamp.tsx';
+import { stepText } from '../../../words/events.ts';
 import type { Step } from '../graph/shapes.ts';
 import { executionStates } from '../workflow.ts';
 
@@ -38,7 +39,7 @@ export function PeopleDialog({
       ),
   });
   return (
-    <Dialog title={`Contacts at ${step.name}`} onClose={onClose}>
+    <Dialog title={`Contacts at ${stepText(step.name)}`} onClose={onClose}>
       <Shown query={people}>
         {(found) =>
           found.total === 0 ? (
@@ -46,7 +47,7 @@ export function PeopleDialog({
           ) : (
             <div>
               <Table
-                label={`Contacts at ${step.name}`}
+                label={`Contacts at ${stepText(step.name)}`}
                 rows={found.data}
                 rowKey={({ id }) => id}
                 columns={[
@@ -58,7 +59,7 @@ export function PeopleDialog({
                         to="/app/$project/workflows/$workflow/executions/$execution"
                         params={{ project, workflow, execution: id }}
                       >
-                        <Address>{contact.email}</Address>
+                        <NamedAddress {...contact} />
                       </Link>
                     ),
                   },

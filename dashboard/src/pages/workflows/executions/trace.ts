@@ -4,6 +4,7 @@ import { answer, api } from '../../../api/client.ts';
 import type { components } from '../../../api/schema.d.ts';
 import { useProjectId } from '../../../app/address.ts';
 import type { Tone } from '../../../ui/Badge.tsx';
+import { stepText } from '../../../words/events.ts';
 import type { ShownWay } from '../canvas/Canvas.tsx';
 import type { ShownStep } from '../canvas/StepNode.tsx';
 import { shownWays } from '../designer/shown.ts';
@@ -111,7 +112,7 @@ export function drawn(
       config: {},
       position: { x: right, y: n * (stepSize.height + 72) },
     })),
-  ].map((step) => traced({ step }, runs, outcomes));
+  ].map((step) => traced({ step: { ...step, name: stepText(step.name) } }, runs, outcomes));
   return { steps, ways: tracedWays(shownWays(placed, version.transitions), runs) };
 }
 

@@ -2,6 +2,7 @@ import { longestNote, longestStepName } from '@fernpost/workflow-graph';
 import { Button } from '../../../ui/Button.tsx';
 import { SelectField, TextArea, TextField } from '../../../ui/Field.tsx';
 import { Note } from '../../../ui/States.tsx';
+import { stepText } from '../../../words/events.ts';
 import { stepSentence } from '../../../words/sentences.ts';
 import type { Editing } from '../designer/editing.ts';
 import { connectProblem, type DraftStep, type Graph, withStep, withWay } from '../graph/draft.ts';
@@ -35,7 +36,7 @@ export function StepPanel({
   return (
     <div className="stack">
       <div>
-        <h2 dir="auto">{step.name}</h2>
+        <h2 dir="auto">{stepText(step.name)}</h2>
         <p className="muted">{stepNames[step.type]}</p>
       </div>
       {issues.length > 0 ? (

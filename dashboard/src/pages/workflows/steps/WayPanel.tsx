@@ -1,4 +1,5 @@
 import { Button } from '../../../ui/Button.tsx';
+import { stepText } from '../../../words/events.ts';
 import { StepIcon } from '../canvas/StepIcon.tsx';
 import type { DraftWay, Graph } from '../graph/draft.ts';
 import { type Addable, addable, stepNames, wayOf } from '../graph/graph.ts';
@@ -24,7 +25,7 @@ export function WayPanel({
   return (
     <div className="stack">
       <h2 className="break">
-        {from?.name} → {to?.name}
+        {from && stepText(from.name)} → {to && stepText(to.name)}
       </h2>
       {label ? <p>Taken on “{label}”.</p> : null}
       {words ? <p>{words}</p> : null}

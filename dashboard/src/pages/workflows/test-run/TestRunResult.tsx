@@ -3,7 +3,7 @@ import type { components } from '../../../api/schema.d.ts';
 import { Badge, type Tone } from '../../../ui/Badge.tsx';
 import { Note } from '../../../ui/States.tsx';
 import { Timestamp } from '../../../ui/Timestamp.tsx';
-import { eventText } from '../../../words/events.ts';
+import { eventText, stepText } from '../../../words/events.ts';
 import { StepIcon } from '../canvas/StepIcon.tsx';
 import type { Drawing } from '../designer/shown.ts';
 import { tracedWays, traceText } from '../executions/trace.ts';
@@ -41,7 +41,7 @@ export function TestRunResult({ run: { end, reason, endsAt, steps } }: { run: Te
         {steps.map((step, index) => (
           <li key={step.stepId}>
             <h3 className="break row">
-              <StepIcon type={step.type} /> {index + 1}. {step.name}{' '}
+              <StepIcon type={step.type} /> {index + 1}. {stepText(step.name)}{' '}
               <Badge tone={outcomes[step.outcome].tone}>{outcomes[step.outcome].name}</Badge>
             </h3>
             <p className="break">
