@@ -101,6 +101,7 @@ import { Migration20261128203000_project_time_zone } from './Migration2026112820
 import { Migration20261129011500_contact_created } from './Migration20261129011500_contact_created.ts';
 import { Migration20261129013500_project_retention } from './Migration20261129013500_project_retention.ts';
 import { Migration20261129014000_holdout } from './Migration20261129014000_holdout.ts';
+import { Migration20261129015000_goals } from './Migration20261129015000_goals.ts';
 
 /** Every migration in the order it runs. A released one is never edited; a change of the schema is a new one. Functions have files of their own. */
 export const migrations = [
@@ -234,4 +235,5 @@ export const migrations = [
   { name: 'Migration20261129011500_contact_created', class: Migration20261129011500_contact_created },
   { name: 'Migration20261129013500_project_retention', class: Migration20261129013500_project_retention },
   { name: 'Migration20261129014000_holdout', class: Migration20261129014000_holdout },
+  { name: 'Migration20261129015000_goals', class: Migration20261129015000_goals },
 ];

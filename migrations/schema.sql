@@ -137,6 +137,25 @@ create table automation_entries (
 ) with (fillfactor=70);
 create index automation_entries_contact on automation_entries using btree (contact_id);
 
+-- What became of the goal of the version that a run entered by: within `until`, and tested next at `check_at`, which is null once that is decided. It stays
+-- when the run is removed, without the contact.
+create table automation_goals (
+  run_id uuid not null,
+  version_id uuid not null,
+  contact_id uuid,
+  entered_at timestamp(3) with time zone not null,
+  until timestamp(3) with time zone not null,
+  check_at timestamp(3) with time zone,
+  met_at timestamp(3) with time zone,
+  had_met boolean default false not null,
+  branches jsonb,
+  constraint automation_goals_pkey primary key (run_id),
+  constraint automation_goals_version_id_fkey foreign key (version_id) references automation_versions(id) on delete cascade
+);
+create index automation_goals_check on automation_goals using btree (check_at) where (check_at is not null);
+create index automation_goals_open on automation_goals using btree (contact_id, version_id) where (check_at is not null);
+create index automation_goals_version on automation_goals using btree (version_id);
+
 -- A migration of runs between versions. The counts move in the transaction that moves the runs.
 create table automation_migrations (
   id uuid not null,
@@ -346,6 +365,7 @@ create table automation_watches (
   event_name text not null,
   project_id uuid not null,
   automation_id uuid not null,
+  ends boolean default true not null,
   constraint automation_watches_pkey primary key (version_id, event_name),
   constraint automation_watches_version_id_fkey foreign key (version_id) references automation_versions(id) on delete cascade
 );
@@ -1967,6 +1987,7 @@ begin
     select r.project_id, date_bin('1 hour', item.at, timestamptz 'epoch'), 0, 0, 0, 0, 0, 0, 0, 0, 0, -sum(item.started), -sum(item.completed)
     from gone r, lateral (values (r.started_at, 1, 0), (r.completed_at, 0, 1)) item (at, started, completed)
     where item.at is not null group by 1, 2;
+  update automation_goals g set contact_id = null, check_at = null where g.run_id = any (array(select id from gone));
   with lost as (
     select uuidv7() as id, 'automation/' || automation_id || '/' || contact_id || '/' || entry as execution
     from gone where status in ('RUNNING', 'WAITING'))
@@ -2129,7 +2150,7 @@ AS $function$
     select a.project_id, s.config
     from automations a join automation_steps s on s.automation_id = a.id
     where a.project_id = any (projects)
-      and (s.type = 'CONDITION' and s.config ->> 'mode' in ('tree', 'multi') or s.type = 'TRIGGER' and s.config ? 'exits')
+      and (s.type = 'CONDITION' and s.config ->> 'mode' in ('tree', 'multi') or s.type = 'TRIGGER' and s.config ?| array['exits', 'goal'])
     union all
     select pinned.project_id, pinned.config
     from (
@@ -2137,12 +2158,13 @@ AS $function$
       from automations a join automation_versions v on v.automation_id = a.id
         cross join lateral jsonb_array_elements(v.graph -> 'steps') step (value)
       where a.project_id = any (projects) and (step.value ->> 'type' = 'CONDITION' and step.value #>> '{config,mode}' in ('tree', 'multi')
-        or step.value ->> 'type' = 'TRIGGER' and step.value -> 'config' ? 'exits')
+        or step.value ->> 'type' = 'TRIGGER' and step.value -> 'config' ?| array['exits', 'goal'])
       -- Contacts are looked for only where there is something to keep for them.
       offset 0) pinned
     where exists (
       select from automation_runs r
-      where r.automation_id = pinned.id and r.status in ('RUNNING', 'WAITING') and pinned.version in (r.version_id, r.next_version_id)))
+      where r.automation_id = pinned.id and r.status in ('RUNNING', 'WAITING') and pinned.version in (r.version_id, r.next_version_id))
+      or exists (select from automation_goals g where g.version_id = pinned.version and g.check_at is not null))
   select c.project_id, f.filter
   from (
     select s.project_id, s.condition from segments s where s.project_id = any (projects)
@@ -2155,7 +2177,9 @@ AS $function$
     union all
     select s.project_id, jsonb_path_query(s.config, 'lax $.branches[*].condition') from steps s where s.config ->> 'mode' = 'multi'
     union all
-    select s.project_id, jsonb_path_query(s.config, 'lax $.exits[*].on.condition') from steps s where s.config ? 'exits') c (project_id, condition)
+    select s.project_id, jsonb_path_query(s.config, 'lax $.exits[*].on.condition') from steps s where s.config ? 'exits'
+    union all
+    select s.project_id, s.config #> '{goal,on,condition}' from steps s where s.config ? 'goal') c (project_id, condition)
   cross join lateral jsonb_path_query(
     -- Steps that are being edited may have anything in their conditions.
     c.condition, 'strict $.** ? (@.field.type() == "string" && (exists(@.where) || exists(@.times) || exists(@.of) || exists(@.link)))') f (filter)
@@ -2175,7 +2199,7 @@ CREATE OR REPLACE FUNCTION record_events(happened new_event[])
 AS $function$
 declare
   starts boolean;
-  leaves boolean;
+  listens boolean;
   wakes boolean;
 begin
   if cardinality(happened) = 0 then
@@ -2193,7 +2217,7 @@ begin
       where s.project_id = e.project_id and s.event_name = e.name and s.status = 'WAITING' and s.outcome is null)), false),
     coalesce(bool_or(e.name like 'segment.%.exit' or exists (
       select from automation_watches w where w.project_id = e.project_id and w.event_name = e.name)), false)
-  into starts, wakes, leaves
+  into starts, wakes, listens
   from unnest(happened) e
   where e.id = (happened[1]).id or e.name <> (happened[1]).name or e.project_id <> (happened[1]).project_id;
 
@@ -2211,7 +2235,7 @@ begin
     end if;
   end if;
 
-  if leaves then
+  if listens then
     with met as materialized (
       select distinct on (l.id) l.id, e.id as event_id
       from unnest(happened) e cross join lateral (
@@ -2220,7 +2244,7 @@ begin
           where a.automation_id = w.automation_id and a.contact_id = e.contact_id and a.version_id = w.version_id
             and a.status in ('RUNNING', 'WAITING') and (e.limited_by is null or a.limited_by @> array[e.limited_by])
           offset 0) r
-        where w.project_id = e.project_id
+        where w.project_id = e.project_id and w.ends
           and w.event_name in (e.name, case when e.name like 'segment.%.exit' then 'segment:' || (e.data ->> 'segmentId') end)
         offset 0) l
       order by l.id, e.id),
@@ -2278,6 +2302,22 @@ begin
     if found then
       perform pg_notify('fernpost_outbox', '');
     end if;
+  end if;
+
+  if listens then
+    with held as materialized (
+      select g.run_id from automation_goals g
+      where g.check_at is not null and g.run_id = any (array(
+        select l.run_id from unnest(happened) e cross join lateral (
+          select o.run_id from automation_watches w cross join lateral (
+            select a.run_id from automation_goals a
+            where a.contact_id = e.contact_id and a.version_id = w.version_id and a.check_at is not null
+            offset 0) o
+          where w.project_id = e.project_id
+            and w.event_name in (e.name, case when e.name like 'segment.%.exit' then 'segment:' || (e.data ->> 'segmentId') end)
+          offset 0) l))
+      order by g.run_id for update)
+    update automation_goals g set check_at = now() where g.run_id = any (array(select run_id from held));
   end if;
   return cardinality(happened);
 end
@@ -2506,6 +2546,7 @@ begin
   with gone as (
     delete from automation_runs r
     where r.id = any (page) and r.status not in ('RUNNING', 'WAITING') and coalesce(r.completed_at, r.updated_at) < cutoff
+      and not exists (select from automation_goals g where g.run_id = r.id and g.check_at is not null)
       and not exists (
         select from automation_step_runs x
         where x.run_id = r.id and (x.step_id::text = any (named) or exists (

@@ -1,5 +1,5 @@
 -- Deleted runs are taken off the counts of the hours in which they started and ended, and the executions of those that were under way are
--- cancelled.
+-- cancelled. Their goals stay as they are, without the contact.
 create or replace function forget_runs() returns trigger language plpgsql as $fn$
 begin
   insert into mail_count_changes (
@@ -8,6 +8,7 @@ begin
     select r.project_id, date_bin('1 hour', item.at, timestamptz 'epoch'), 0, 0, 0, 0, 0, 0, 0, 0, 0, -sum(item.started), -sum(item.completed)
     from gone r, lateral (values (r.started_at, 1, 0), (r.completed_at, 0, 1)) item (at, started, completed)
     where item.at is not null group by 1, 2;
+  update automation_goals g set contact_id = null, check_at = null where g.run_id = any (array(select id from gone));
   with lost as (
     select uuidv7() as id, 'automation/' || automation_id || '/' || contact_id || '/' || entry as execution
     from gone where status in ('RUNNING', 'WAITING'))

@@ -3,14 +3,15 @@
 -- 1. The rows of `events`, in the order of the array.
 -- 2. Whether anybody listens. Most events interest nobody: those cost three steps into an index for each name and project.
 -- 3. Starts: a pending enrollment for each enabled automation with that trigger. A worker makes runs of them.
--- 4. Exits: a run whose version may end by the event keeps the first that it has not tested, and tests it when it is woken. These runs are
+-- 4. Exits, and goals that end runs: a run whose version may end by the event keeps the first that it has not tested, and tests it when it is woken. These runs are
 --    locked in the order of their ids, before any step execution.
 -- 5. Wakes: an event claims the waits of its contact, once, because the timeout of a wait makes the same conditional update. The signal
 --    to the execution goes through the outbox. An event of a key with limits ends only waits of executions that keep them. A wait that asks
 --    for data of the event (`where`) is not claimed: it keeps the first event that its run has not tested, and the run, woken, tests it.
+-- 6. Goals: an open goal that the event may reach is tested by the bookkeeping of a worker, which waits here for the event, or the event for it.
 --
 -- The statements see what other transactions have committed until now, and what the caller's statement has changed so far. Callers do this last: it
--- locks runs and step executions, which come after usage counters, contacts and campaigns; several of them in the order of their ids. The
+-- locks runs, step executions and goals, which come after usage counters, contacts and campaigns; several of them in the order of their ids. The
 -- planner is held to the indexes: it knows neither the length of the array nor that everybody may wait for the same event, and would
 -- read a whole table to find one row.
 create or replace function record_events(happened new_event[]) returns integer language plpgsql
@@ -18,7 +19,7 @@ create or replace function record_events(happened new_event[]) returns integer l
   set enable_hashjoin = off set enable_mergejoin = off set enable_nestloop = on as $fn$
 declare
   starts boolean;
-  leaves boolean;
+  listens boolean;
   wakes boolean;
 begin
   if cardinality(happened) = 0 then
@@ -36,7 +37,7 @@ begin
       where s.project_id = e.project_id and s.event_name = e.name and s.status = 'WAITING' and s.outcome is null)), false),
     coalesce(bool_or(e.name like 'segment.%.exit' or exists (
       select from automation_watches w where w.project_id = e.project_id and w.event_name = e.name)), false)
-  into starts, wakes, leaves
+  into starts, wakes, listens
   from unnest(happened) e
   where e.id = (happened[1]).id or e.name <> (happened[1]).name or e.project_id <> (happened[1]).project_id;
 
@@ -54,7 +55,7 @@ begin
     end if;
   end if;
 
-  if leaves then
+  if listens then
     with met as materialized (
       select distinct on (l.id) l.id, e.id as event_id
       from unnest(happened) e cross join lateral (
@@ -63,7 +64,7 @@ begin
           where a.automation_id = w.automation_id and a.contact_id = e.contact_id and a.version_id = w.version_id
             and a.status in ('RUNNING', 'WAITING') and (e.limited_by is null or a.limited_by @> array[e.limited_by])
           offset 0) r
-        where w.project_id = e.project_id
+        where w.project_id = e.project_id and w.ends
           and w.event_name in (e.name, case when e.name like 'segment.%.exit' then 'segment:' || (e.data ->> 'segmentId') end)
         offset 0) l
       order by l.id, e.id),
@@ -121,6 +122,22 @@ begin
     if found then
       perform pg_notify('fernpost_outbox', '');
     end if;
+  end if;
+
+  if listens then
+    with held as materialized (
+      select g.run_id from automation_goals g
+      where g.check_at is not null and g.run_id = any (array(
+        select l.run_id from unnest(happened) e cross join lateral (
+          select o.run_id from automation_watches w cross join lateral (
+            select a.run_id from automation_goals a
+            where a.contact_id = e.contact_id and a.version_id = w.version_id and a.check_at is not null
+            offset 0) o
+          where w.project_id = e.project_id
+            and w.event_name in (e.name, case when e.name like 'segment.%.exit' then 'segment:' || (e.data ->> 'segmentId') end)
+          offset 0) l))
+      order by g.run_id for update)
+    update automation_goals g set check_at = now() where g.run_id = any (array(select run_id from held));
   end if;
   return cardinality(happened);
 end

@@ -1,6 +1,6 @@
 -- Removes runs of automations that ended before `cutoff`, with their steps, the next of a walk in the order of ids (retention_page); `before` is the first
 -- id of that instant. Only removeByAge (src/store/columns.ts) calls it. Returns how many it looked at, and how many it removed. Runs stay that are under
--- way, whose mail waits, or whose steps saved conditions name (narrowed_filters): mail is found by its step.
+-- way, whose goal is open, whose mail waits, or whose steps saved conditions name (narrowed_filters): mail is found by its step.
 --
 -- Who has been in an automation is known by its entries, which stay. Sums stay true: the trigger takes deleted runs off the counts by the hour, and the
 -- statement that deletes them adds them again; what is counted from rows elsewhere is added up: runs of the automation, and paths by step and day.
@@ -20,6 +20,7 @@ begin
   with gone as (
     delete from automation_runs r
     where r.id = any (page) and r.status not in ('RUNNING', 'WAITING') and coalesce(r.completed_at, r.updated_at) < cutoff
+      and not exists (select from automation_goals g where g.run_id = r.id and g.check_at is not null)
       and not exists (
         select from automation_step_runs x
         where x.run_id = r.id and (x.step_id::text = any (named) or exists (

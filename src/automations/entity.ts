@@ -169,7 +169,7 @@ export const AutomationVersion = defineEntity({
 });
 
 /**
- * An event by which a version of a graph ends its runs. `eventName` is the name of the event, or `segment:<id>` for that of contacts who leave
+ * An event that a version of a graph listens for beside its steps: its exits and its goal. `ends`: it may end runs. `eventName` is the name of the event, or `segment:<id>` for that of contacts who leave
  * the segment.
  */
 export const AutomationWatch = defineEntity({
@@ -180,11 +180,39 @@ export const AutomationWatch = defineEntity({
     eventName: p.text().primary(),
     projectId: p.uuid(),
     automationId: p.uuid(),
+    ends: p.boolean().default(true),
   },
   indexes: [{ name: 'automation_watches_event', properties: ['projectId', 'eventName'] }],
 });
 
 const ofVersion = () => p.manyToOne(AutomationVersion).mapToPk().deleteRule('no action');
+/**
+ * What became of the goal of the version that a run entered by; it stays when the run is removed, without the contact. `until`: how long it counts.
+ * `checkAt`: when it is tested next, null once it is decided. `hadMet`: the contact had met it at entry, and is not counted. `branches`: those that
+ * the run took at SPLIT steps, by their IDs.
+ */
+export const AutomationGoal = defineEntity({
+  name: 'AutomationGoal',
+  tableName: 'automation_goals',
+  properties: {
+    runId: p.uuid().primary(),
+    versionId: p.manyToOne(AutomationVersion).mapToPk().deleteRule('cascade').updateRule('no action'),
+    contactId: p.uuid().nullable(),
+    enteredAt: p.datetime(3),
+    until: p.datetime(3),
+    checkAt: p.datetime(3).nullable(),
+    metAt: p.datetime(3).nullable(),
+    hadMet: p.boolean().default(false),
+    branches: p.json<Record<string, string>>().nullable(),
+  },
+  indexes: [
+    { name: 'automation_goals_version', properties: ['versionId'] },
+    { name: 'automation_goals_open', properties: ['contactId', 'versionId'], where: 'check_at IS NOT NULL' },
+    { name: 'automation_goals_check', properties: ['checkAt'], where: 'check_at IS NOT NULL' },
+  ],
+});
+export type AutomationGoal = InferEntity<typeof AutomationGoal>;
+
 const whereActive = `status IN ${activeStatuses.sql}`;
 const newestFirst = [
   { name: 'started_at', sort: 'desc' },

@@ -15,7 +15,7 @@ import {
   wholeNumber,
 } from '../lib/validation/fields.ts';
 import { triggerTypes } from './entity.ts';
-import { Exits } from './graph/exits.ts';
+import { Exits, Goal } from './graph/exits.ts';
 import { GivenConfig, Issue, StepBody, StoredPosition, TransitionBody } from './graph/schema.ts';
 
 const Json = v.record(v.string(), v.unknown());
@@ -121,6 +121,10 @@ export const PatchWorkflow = v.object({
     'What ends executions early, up to 20, in place of what was there; null removes all. It holds for contacts who enter from now on.',
     v.nullish(Exits),
   ),
+  goal: field(
+    'What the workflow is for, in place of what was there; null removes it. It counts for contacts who enter from now on.',
+    v.nullish(Goal),
+  ),
 });
 export type PatchWorkflow = v.InferOutput<typeof PatchWorkflow>;
 
@@ -194,6 +198,7 @@ export const WorkflowWithGraph = v.object({
   ),
   transitions: field('All transitions of the graph.', v.array(TransitionBody)),
   exits: field('What ends executions early, whatever step they are at.', Exits),
+  goal: field('What the workflow is for; null if it has no goal.', v.nullable(Goal)),
   issues: field('What has to be fixed before the workflow can be enabled; empty if nothing.', v.array(Issue)),
 });
 export type WorkflowWithGraph = v.InferOutput<typeof WorkflowWithGraph>;
@@ -246,6 +251,7 @@ export const VersionWithGraph = v.object({
     ),
   ),
   exits: field('What ends executions of the version early.', Exits),
+  goal: field('Goal of the version; null if it has none.', v.nullable(Goal)),
   transitions: field(
     'Transitions of the version.',
     v.array(

@@ -4,7 +4,7 @@ import { recordChange } from '../projects/audit/record.ts';
 import { enqueue } from '../store/outbox/queries.ts';
 import type { Database } from '../store/sql.ts';
 import { eventNameOf, scheduleCommand, triggerIssues, triggerStep } from './enrollment/triggers.ts';
-import { exitsOf, withExits } from './graph/exits.ts';
+import { exitsOf, goalOf, type WishedEnds, withEnds } from './graph/exits.ts';
 import { issuesAsProblems, issuesOf } from './graph/graph.ts';
 import { insertSteps, insertTransitions, updateSteps } from './graph/queries.ts';
 import type { Issue } from './graph/schema.ts';
@@ -86,6 +86,7 @@ export async function workflowWithGraph(db: Database, automation: AutomationRow)
     })),
     transitions,
     exits: exitsOf(steps),
+    goal: goalOf(steps),
     issues: await issuesOf(db, automation, { steps, transitions }),
   };
 }
@@ -110,8 +111,9 @@ export async function patchAutomation(
     const after = changedBy(before, body);
     if (retriggers && after.triggerType === 'EVENT' && eventNameOf(after.triggerConfig) === null)
       throw invalidField('triggerConfig.eventName', 'is required for the trigger EVENT', 'invalid_type');
-    await checkEnabling(tx, before, after, retriggers, body.exits);
-    if (retriggers || body.exits !== undefined) await followTrigger(tx, after, body.exits);
+    const changesEnds = body.exits !== undefined || body.goal !== undefined;
+    await checkEnabling(tx, before, after, retriggers, changesEnds ? body : null);
+    if (retriggers || changesEnds) await followTrigger(tx, after, body);
     const scheduled = [before, after].some(({ enabled, triggerType }) => enabled && triggerType === 'SCHEDULE');
     const reschedules = scheduled && (retriggers || before.enabled !== after.enabled || before.name !== after.name);
     const { row, scheduleRevision } = await updateAutomation(tx, after, reschedules, userId);
@@ -152,14 +154,14 @@ async function checkEnabling(
   before: AutomationRow,
   after: AutomationRow,
   retriggers: boolean,
-  exits: PatchWorkflow['exits'],
+  ends: WishedEnds | null,
 ): Promise<void> {
   if (!after.enabled) return;
   let issues: Issue[] = [];
-  if (!before.enabled || exits !== undefined) {
+  if (!before.enabled || ends !== null) {
     const [steps, transitions] = [await stepsOf(tx, after.id), await transitionsOf(tx, after.id)];
     const graph = {
-      steps: steps.map((step) => (step.type === 'TRIGGER' ? followed(step, after, exits) : step)),
+      steps: steps.map((step) => (step.type === 'TRIGGER' ? followed(step, after, ends ?? {}) : step)),
       transitions,
     };
     issues = await issuesOf(tx, after, graph);
@@ -171,20 +173,20 @@ async function checkEnabling(
   );
 }
 
-async function followTrigger(tx: Database, automation: AutomationRow, exits: PatchWorkflow['exits']): Promise<void> {
+async function followTrigger(tx: Database, automation: AutomationRow, ends: WishedEnds): Promise<void> {
   const step = (await stepsOf(tx, automation.id)).find(({ type }) => type === 'TRIGGER');
-  if (step) await updateSteps(tx, automation.id, [followed(step, automation, exits)]);
+  if (step) await updateSteps(tx, automation.id, [followed(step, automation, ends)]);
   await markGraphDirty(tx, automation.id);
 }
 
-/** The TRIGGER as its automation says, with these exits; without them it keeps its own. */
+/** The TRIGGER as its automation says, with exits and goal as wished, else its own. */
 function followed<Step extends { config: Record<string, unknown> }>(
   step: Step,
   automation: AutomationRow,
-  exits: PatchWorkflow['exits'],
+  ends: WishedEnds,
 ): Step {
   const { name, config } = triggerStep(automation);
-  return { ...step, name, config: withExits(config, exits === undefined ? step.config.exits : exits) };
+  return { ...step, name, config: withEnds(config, step.config, ends) };
 }
 
 /** Copies an automation with its graph, disabled, under the name `<name> (Copy)`. @throws 404 */

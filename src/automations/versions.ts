@@ -3,11 +3,11 @@ import { LRUCache } from 'lru-cache';
 import { notFound } from '../lib/errors.ts';
 import { newId } from '../lib/ids.ts';
 import { offsetAnswer, offsetPage } from '../lib/pages.ts';
-import { isoText } from '../store/columns.ts';
-import { type Database, type Query, raw, sql } from '../store/sql.ts';
+import { isoText, lockRow } from '../store/columns.ts';
+import { type Database, raw, sql } from '../store/sql.ts';
 import { Template } from '../templates/queries.ts';
 import { Automation, AutomationVersion, AutomationWatch } from './entity.ts';
-import { exitsOf, watchedName } from './graph/exits.ts';
+import { exitsOf, goalOf, watchesOf } from './graph/exits.ts';
 import type { Graph } from './graph/graph.ts';
 import { findAutomation, found, stepsOf, transitionsOf } from './queries.ts';
 import { isActive } from './rows.ts';
@@ -18,10 +18,11 @@ import type { ListVersions, VersionPage, VersionWithGraph } from './schema.ts';
  * here, in the caller's transaction; a graph that was there before has its old version. Null when the automation is gone.
  */
 export async function ensureVersion(tx: Database, automationId: string): Promise<string | null> {
-  const seen = await currentVersion(tx, automationId, raw(''));
+  const seen = await currentVersion(tx, automationId);
   if (seen === null || seen.id !== null) return seen?.id ?? null;
   // Edits change this row too, so none of them can come between reading the graph and writing it.
-  const locked = await currentVersion(tx, automationId, raw('for no key update'));
+  await lockRow(tx, 'automations', automationId);
+  const locked = await currentVersion(tx, automationId);
   if (locked === null || locked.id !== null) return locked?.id ?? null;
   const graph = await draftGraph(tx, automationId);
   const { id, version } = await placeOfGraph(tx, automationId, graph);
@@ -38,9 +39,8 @@ export async function ensureVersion(tx: Database, automationId: string): Promise
       { id: automationId },
       { fields: ['projectId'], disableIdentityMap: true },
     );
-    const watched = new Set(exitsOf(graph.steps).flatMap((exit) => watchedName(exit) ?? []));
-    for (const eventName of watched)
-      await tx.em.insert(AutomationWatch, { versionId: pinned.id, eventName, projectId, automationId });
+    for (const [eventName, ends] of watchesOf(graph.steps))
+      await tx.em.insert(AutomationWatch, { versionId: pinned.id, eventName, projectId, automationId, ends });
   }
   await tx.em.nativeUpdate(Automation, { id: automationId }, { graphDirty: false, currentVersionId });
   return currentVersionId;
@@ -60,9 +60,10 @@ export async function placeOfGraph(
 }
 
 // The id is null where the graph has changed since the version was written.
-function currentVersion(tx: Database, automationId: string, lock: Query): Promise<{ id: string | null } | null> {
-  return tx.row(sql`
-    select case when not graph_dirty then current_version_id end as id from automations where id = ${automationId} ${lock}`);
+async function currentVersion(tx: Database, id: string): Promise<{ id: string | null } | null> {
+  const options = { fields: ['graphDirty', 'currentVersionId'], disableIdentityMap: true } as const;
+  const automation = await tx.em.findOne(Automation, { id }, options);
+  return automation && { id: automation.graphDirty ? null : (automation.currentVersionId ?? null) };
 }
 
 /** The graph of an automation as it would be pinned now. */
@@ -116,7 +117,7 @@ export async function pinnedVersion(db: Database, id: string): Promise<PinnedVer
   return { id, automationId, version, graph };
 }
 
-/** Removes up to `limit` versions that nobody is or was pinned to; answers how many. */
+/** Removes up to `limit` versions that nobody is or was pinned to, and whose goal counts nobody; answers how many. */
 export function removeUnusedVersions(db: Database, limit: number): Promise<number> {
   return db.count(sql`
     delete from automation_versions where id in (
@@ -124,6 +125,7 @@ export function removeUnusedVersions(db: Database, limit: number): Promise<numbe
       where v.id is distinct from a.current_version_id
         and not exists (select from automation_runs r where r.version_id = v.id)
         and not exists (select from automation_runs r where r.next_version_id = v.id)
+        and not exists (select from automation_goals g where g.version_id = v.id)
         and not exists (select from automation_migrations m where m.to_version_id = v.id)
         and v.created_at < now() - interval '1 hour'
       limit ${limit})`);
@@ -182,5 +184,6 @@ export async function getVersion(
     })),
     transitions: [...graph.transitions],
     exits: exitsOf(graph.steps),
+    goal: goalOf(graph.steps),
   };
 }

@@ -48,8 +48,8 @@ export async function usesOfEvent(db: Database, projectId: string, name: string)
           where a.project_id = ${projectId} and (a.event_name = ${name} or exists (
             select from automation_steps s
             where s.automation_id = a.id and (s.type = 'WAIT_FOR_EVENT' and s.config ->> 'eventName' = ${name}
-              or s.type = 'TRIGGER' and s.config @> jsonb_build_object('exits', jsonb_build_array(
-                jsonb_build_object('on', jsonb_build_object('event', ${name}::text)))))))
+              or s.type = 'TRIGGER' and jsonb_path_exists(
+                s.config, 'lax $.* ? (exists(@.on)).on ? (@.event == $name)', jsonb_build_object('name', ${name}::text)))))
           order by a.created_at, a.id`),
   ]);
   return { segments: asking.segments, campaigns: [], workflows: together(workflows, asking.workflows) };
@@ -83,8 +83,7 @@ export function automationsUsingSegment(
       where s.automation_id = a.id and (s.type = 'CONDITION' and s.config ->> 'mode' in ('tree', 'multi') or s.type = 'TRIGGER')
         and lower(f.filter ->> 'field') = 'segment.' || lower(${segmentId}))
       or exists (select from automation_steps s where s.automation_id = a.id and s.type = 'TRIGGER'
-        and s.config @> jsonb_build_object('exits', jsonb_build_array(
-          jsonb_build_object('on', jsonb_build_object('leavesSegment', lower(${segmentId})))))))
+        and jsonb_path_exists(s.config, 'lax $.* ? (exists(@.on)).on ? (@.leavesSegment == $id)', jsonb_build_object('id', lower(${segmentId})))))
     order by a.created_at, a.id`);
 }
 
@@ -104,7 +103,8 @@ async function usesInConditions(
         cross join lateral (select s.config -> 'condition' as tree where s.config ->> 'mode' = 'tree'
           union all select jsonb_path_query(s.config, 'lax $.branches[*] ? (!exists(@.operator)).condition') where s.config ->> 'mode' = 'multi'
           union all select jsonb_path_query(s.config, 'lax $.exits[*].on.condition') where s.type = 'TRIGGER'
-          union all select jsonb_path_query(s.config, 'lax $.audienceCondition') where s.type = 'TRIGGER') trees
+          union all select jsonb_path_query(s.config, 'lax $.audienceCondition') where s.type = 'TRIGGER'
+          union all select s.config #> '{goal,on,condition}' where s.config #> '{goal,on,condition}' is not null) trees
       where a.project_id = ${projectId} and (s.type = 'CONDITION' and s.config ->> 'mode' in ('tree', 'multi') or s.type = 'TRIGGER')) asking
     order by created_at, id`);
   const found = rows.filter(({ kind, condition }) => {

@@ -379,6 +379,47 @@ test('the condition of a schedule is built in the designer, beside whom it finds
   });
 });
 
+test('the goal is set beside the exits, and shows how many have reached it, there and above the runs', async () => {
+  const { own, inDashboard, open, world } = designer;
+  const { id } = await own.automation({ name: 'Mit Ziel' });
+  await inDashboard(async (page) => {
+    await open(page, `workflows/${id}`);
+    await stepOn(page, 'Trigger').click();
+    await press(page, 'Add goal');
+    await type(page, 'Event of goal', 'order.paid');
+    await type(page, 'Within days', '30');
+    await pick(page, 'When reached', 'exit');
+    expect(await accessibilityProblems(page)).toEqual([]);
+    await press(page, 'Save settings');
+    await page.getByText('Settings saved').waitFor();
+  });
+  // biome-ignore lint/suspicious/noThenProperty: the field of the API.
+  const goal = { on: { event: 'order.paid' }, withinDays: 30, then: 'exit' };
+  expect(await own.done('GET', `/workflows/${id}`)).toMatchObject({ goal, exits: [], issues: [] });
+  await own.enable(id);
+  for (const name of ['anke', 'berit', 'carla']) {
+    const contactId = await own.contact(`${name}@wattenmeer.test`);
+    await own.done('POST', `/workflows/${id}/executions`, { contactId });
+  }
+  const { db } = world.database;
+  await db.count(
+    `update automation_goals set met_at = entered_at + interval '50 hours', check_at = null where run_id = (
+       select id from automation_runs where automation_id = $1 order by id limit 1)`,
+    [id],
+  );
+  await inDashboard(async (page) => {
+    const shown = page.getByRole('region', { name: 'Goal results' });
+    const text = '1 of 3 reached the goal within 30 days: 33.3% (6.1–79.2%), median 2.1 days.';
+    await open(page, `workflows/${id}`);
+    await stepOn(page, 'Trigger').click();
+    await shown.getByText(text).waitFor();
+    await shown.getByText('2 still have time.').waitFor();
+    await open(page, `workflows/${id}/executions`);
+    await shown.getByText(text).waitFor();
+    expect(await accessibilityProblems(page)).toEqual([]);
+  });
+});
+
 test('conditions of steps are built as those of segments are, also on the event that starts the workflow', async () => {
   const { own, inDashboard, open } = designer;
   const { id } = await own.automation({ name: 'Fragt' });

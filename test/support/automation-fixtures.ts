@@ -28,6 +28,7 @@ export interface AutomationSpec {
   /** Tests of the data of that event. */
   where?: object[];
   exits?: object[];
+  goal?: object;
   steps: Record<string, StepSpec>;
   /** From and to, by the names of the steps; the TRIGGER is `trigger`. In one chain, in the order of `steps`, when absent. */
   ways?: [from: string, to: string][];
@@ -47,7 +48,11 @@ export interface TestAutomation {
 export async function anAutomation(sql: Database, projectId: string, spec: AutomationSpec): Promise<TestAutomation> {
   const id = newId();
   const trigger = { eventName: spec.event ?? 'user.signup', ...(spec.where ? { where: spec.where } : {}) };
-  const config = { ...trigger, ...(spec.exits ? { exits: spec.exits } : {}) };
+  const config = {
+    ...trigger,
+    ...(spec.exits ? { exits: spec.exits } : {}),
+    ...(spec.goal ? { goal: spec.goal } : {}),
+  };
   await sql.count(
     `with made as (
        insert into automations (id, project_id, name, enabled, trigger_type, trigger_config, allow_reentry)

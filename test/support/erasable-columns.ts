@@ -50,6 +50,7 @@ export const erasableColumns: Readonly<Record<string, Readonly<Record<string, st
     audit_log: 'actor_kind actor_id action request_id ip_hash prev_hash redacted_hash',
     automation_entries: 'refused_reason',
     automation_migrations: 'rules state failed_reason',
+    automation_goals: 'branches',
     automation_path_sums: 'branch',
     automation_runs: 'status',
     automation_step_runs: 'step_type status event_name outcome',

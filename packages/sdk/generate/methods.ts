@@ -197,6 +197,7 @@ const table = {
     cancel_executions: 'cancelWorkflowExecutions',
     retry_executions: 'retryWorkflowExecutions',
     count_contacts: 'countWorkflowContacts',
+    get_goal: 'getWorkflowGoal',
     migrate: 'migrateWorkflow',
   },
   webhook_endpoints: {

@@ -102,6 +102,7 @@ export const operationTable = {
   getWebhookEndpointDelivery: ['GET', '/webhook-endpoints/{id}/deliveries/{eventId}'],
   getWorkflow: ['GET', '/workflows/{id}'],
   getWorkflowExecution: ['GET', '/workflows/{id}/executions/{executionId}'],
+  getWorkflowGoal: ['GET', '/workflows/{id}/goal'],
   getWorkflowMigration: ['GET', '/workflows/{id}/migrations/{migrationId}'],
   getWorkflowVersion: ['GET', '/workflows/{id}/versions/{version}'],
   importContacts: ['POST', '/contacts/import'],

@@ -2,6 +2,7 @@ import { triggerOf } from '@fernpost/workflow-graph';
 import { type StartCommand, workflowId } from '../../../temporal/commands.ts';
 import { newId } from '../../lib/ids.ts';
 import { type Database, sql } from '../../store/sql.ts';
+import { type Goal, goalOf } from '../graph/exits.ts';
 import { countingRuns, isActive, type RunRow, runColumns } from '../rows.ts';
 import { ensureVersion, pinnedVersion } from '../versions.ts';
 
@@ -62,6 +63,7 @@ export async function startRuns(
     projectId,
     versionId: version.id,
     triggerId: triggerOf(version.graph)?.id ?? null,
+    goal: goalOf(version.graph.steps),
     allowReentry: automation.allowReentry,
     limitedBy: automation.limitedBy,
     startsPerHour,
@@ -95,6 +97,7 @@ interface StartFacts {
   versionId: string;
   /** The step where runs begin. */
   triggerId: string | null;
+  goal: Goal | null;
   allowReentry: boolean;
   limitedBy: string | null;
   startsPerHour: number;
@@ -105,7 +108,7 @@ function insertRuns(
   tx: Database,
   automationId: string,
   requests: readonly StartRequest[],
-  { projectId, versionId, triggerId, allowReentry, limitedBy, startsPerHour }: StartFacts,
+  { projectId, versionId, triggerId, goal, allowReentry, limitedBy, startsPerHour }: StartFacts,
 ): Promise<{ ordinal: number; outcome: StartOutcome; run: RunRow | null }[]> {
   const rows = JSON.stringify(requests.map((request, ordinal) => ({ ...request, ordinal, id: newId() })));
   return tx.rows(sql`
@@ -163,6 +166,13 @@ function insertRuns(
       from first join entered using (contact_id)
       returning r.*),
     counted as (${countingRuns('made', 'started')}),
+    aimed as (
+      -- What happened before the run was there, since the event that starts it, is tested at once.
+      insert into automation_goals (run_id, version_id, contact_id, entered_at, until, check_at)
+      select made.id, version_id, contact_id, started_at, ends.at, case when ${!goal?.on.condition}::boolean
+        then case when source_event_id is null then ends.at + interval '1 hour' else started_at end else ends.at end
+      from made cross join lateral (select started_at + ${goal?.withinDays ?? null}::integer * interval '24 hours' as at) ends
+      where ends.at is not null),
     shown as (select ${runColumns} from made r),
     noted as (
       insert into automation_refusals as f (automation_id, refused)

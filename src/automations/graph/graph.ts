@@ -8,7 +8,7 @@ import { type Database, raw, sql } from '../../store/sql.ts';
 import { triggerIssues } from '../enrollment/triggers.ts';
 import type { AutomationRow } from '../rows.ts';
 import { enablingIssues } from './drafts.ts';
-import { exitsOf } from './exits.ts';
+import { exitsOf, goalOf } from './exits.ts';
 import { templatesAmong } from './queries.ts';
 import type { Issue, StepBody, TransitionBody } from './schema.ts';
 import { readStepConfig, treesOf } from './step-configs.ts';
@@ -107,17 +107,20 @@ async function unknownReferences(
       }
     }
   }
-  const left = exitsOf(steps).map(({ on }) => on.leavesSegment ?? null);
+  const left = [
+    ...exitsOf(steps).map(({ on }, place) => ({ field: `exits.${place}`, segmentId: on.leavesSegment })),
+    { field: 'goal', segmentId: goalOf(steps)?.on.leavesSegment },
+  ].flatMap(({ field, segmentId }) => (segmentId ? [{ field, segmentId }] : []));
   const tracked = await db.em.find(Segment, {
     projectId,
-    id: left.flatMap((segmentId) => segmentId ?? []),
+    id: left.map(({ segmentId }) => segmentId),
     trackMembership: true,
   });
   const trigger = steps.find(({ type }) => type === 'TRIGGER');
-  for (const [place, segmentId] of left.entries())
-    if (trigger && segmentId !== null && !tracked.some((segment) => segment.id === segmentId)) {
+  for (const { field, segmentId } of left)
+    if (trigger && !tracked.some((segment) => segment.id === segmentId)) {
       const message = 'must be a segment of this project that tracks its membership';
-      const problem = { field: `config.exits.${place}.on.leavesSegment`, message };
+      const problem = { field: `config.${field}.on.leavesSegment`, message };
       found.set(trigger.id, [...(found.get(trigger.id) ?? []), problem]);
     }
   return found;

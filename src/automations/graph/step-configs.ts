@@ -15,7 +15,7 @@ import {
   Uuid,
 } from '../../lib/validation/fields.ts';
 import { type FieldProblem, fieldProblems } from '../../lib/validation/problems.ts';
-import { Exits, StepTree } from './exits.ts';
+import { Exits, Goal, StepTree } from './exits.ts';
 import { UntilDate, UntilTime, type WaitUntil } from './wait-until.ts';
 import { WebhookConfig } from './webhook-config.ts';
 
@@ -75,6 +75,7 @@ const TriggerConfig = v.object({
     v.optional(v.boolean('must be true or false')),
   ),
   exits: field('What ends executions early, up to 20; set by `exits` of the workflow.', v.nullish(Exits)),
+  goal: field('What the workflow is for; set by `goal` of the workflow.', v.nullish(Goal)),
 });
 
 const SendEmailConfig = v.object({
@@ -363,14 +364,16 @@ function schemaOf(type: StepType, config: unknown): v.GenericSchema {
     : MultiCondition;
 }
 
-/** The condition trees of the config of a CONDITION, or of a TRIGGER with exits, each with its place; none for other configs. */
+/** The condition trees of the config of a CONDITION, or of a TRIGGER with exits or a goal, each with its place; none for other configs. */
 export function treesOf(config: unknown): { field: string; tree: unknown }[] {
-  const { mode, condition, branches, exits } = (config ?? {}) as Record<string, unknown>;
-  if (Array.isArray(exits))
-    return exits.flatMap((exit: { on?: { condition?: unknown } } | null, place) => {
-      const tree = exit?.on?.condition;
-      return tree ? [{ field: `exits.${place}.on.condition`, tree }] : [];
+  const { mode, condition, branches, exits, goal } = (config ?? {}) as Record<string, unknown>;
+  if (Array.isArray(exits) || goal) {
+    const ends = (Array.isArray(exits) ? exits : []).map((exit, place) => ({ field: `exits.${place}`, end: exit }));
+    return [...ends, { field: 'goal', end: goal }].flatMap(({ field, end }) => {
+      const tree = (end as { on?: { condition?: unknown } } | null | undefined)?.on?.condition;
+      return tree ? [{ field: `${field}.on.condition`, tree }] : [];
     });
+  }
   if (mode === 'tree') return [{ field: 'condition', tree: condition }];
   if (mode !== 'multi' || !Array.isArray(branches)) return [];
   return branches.flatMap((one: unknown, place) =>

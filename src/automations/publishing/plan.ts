@@ -3,7 +3,7 @@ import { AppError } from '../../lib/errors.ts';
 import { isUuid, newId } from '../../lib/ids.ts';
 import type { FieldProblem } from '../../lib/validation/problems.ts';
 import type { Draft } from '../graph/drafts.ts';
-import { withExits } from '../graph/exits.ts';
+import { withEnds } from '../graph/exits.ts';
 import type { GraphTransition } from '../graph/graph.ts';
 import type { NewStep } from '../graph/queries.ts';
 import { type StepType, treesOf } from '../graph/step-configs.ts';
@@ -95,8 +95,8 @@ function planSteps(
     const note = noteOf(step, before?.note ?? null);
     if (before?.type === 'TRIGGER') {
       // It follows the trigger of the workflow.
-      const exits = wished.exits === undefined ? before.config.exits : wished.exits;
-      plan.steps.push({ ...before, position, note, config: withExits(before.config, exits), isNew: false });
+      const config = withEnds(before.config, before.config, wished);
+      plan.steps.push({ ...before, position, note, config, isNew: false });
       continue;
     }
     const content = rule(plan, at, () => stepContent(step.type, step, { config: {}, templateId: null }));

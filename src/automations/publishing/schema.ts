@@ -1,7 +1,7 @@
 import { maxSteps, maxTransitions } from '@fernpost/workflow-graph';
 import * as v from 'valibot';
 import { field, Integer, nameSchemas, textField } from '../../lib/validation/fields.ts';
-import { Exits } from '../graph/exits.ts';
+import { Exits, Goal } from '../graph/exits.ts';
 import { CreateStep, CreateTransition, Issue, StepBody, TransitionBody } from '../graph/schema.ts';
 import { MigrationBody, MigrationPreview, MoveWithGraph } from '../migrating/rules.ts';
 import { WorkflowWithGraph } from '../schema.ts';
@@ -39,6 +39,7 @@ export const PutGraph = v.object({
     ),
   ),
   exits: field('What ends executions early, up to 20; absent leaves it, null removes all.', v.nullish(Exits)),
+  goal: field('What the workflow is for; absent leaves it, null removes it.', v.nullish(Goal)),
   migrate: field(
     'Plan for contacts that are already in the workflow; null or absent leaves them in their version.',
     v.nullish(MoveWithGraph),

@@ -7,6 +7,7 @@ import { checkUnplanned } from '../../projects/api-key-service.ts';
 import { enrollPast } from '../enrollment/past.ts';
 import { startExecution } from '../enrollment/schedule.ts';
 import { dispatched } from '../list-service.ts';
+import { goalFigures } from '../runtime/goals.ts';
 import { cancelExecution, cancelExecutions, retryExecutions } from './actions.ts';
 import { executionsOfContact } from './queries.ts';
 import {
@@ -18,11 +19,13 @@ import {
   ExecutionBody,
   ExecutionPage,
   ExecutionStory,
+  GetGoalFigures,
   ListExecutions,
   RetriedExecutions,
   RetryExecutions,
   RetryPreview,
   StartExecution,
+  WorkflowGoalFigures,
   WorkflowPeople,
 } from './schema.ts';
 import { getExecution, listExecutions } from './service.ts';
@@ -163,6 +166,20 @@ export const automationRunRoutes = [
     returns: 'The number of contacts at each step now, and of those that took each path.',
     reply: WorkflowPeople,
     handle: ({ db, project, params, query }) => countInside(db, project.id, params.id, query),
+  }),
+  route.get('/workflows/:id/goal', {
+    heavy: true,
+    ...inProject('workflows:read'),
+    tag,
+    summary: 'Get the results of a workflow’s goal',
+    operationId: 'getWorkflowGoal',
+    description:
+      'Over all contacts who have entered a version with a goal, by the goal of that version, also after their executions are removed. Updated within seconds.',
+    ids,
+    query: GetGoalFigures,
+    returns: 'How many have entered and reached the goal, the rate with its interval, and the median time.',
+    reply: WorkflowGoalFigures,
+    handle: ({ db, project, params, query }) => goalFigures(db, project.id, params.id, query.by),
   }),
   route.get('/contacts/:id/executions', {
     ...inProject('contacts:read'),

@@ -5,6 +5,7 @@ import { isUuid } from '../../lib/ids.ts';
 import { PageFigures } from '../../lib/pages.ts';
 import {
   choice,
+  choiceParameter,
   codedAt,
   describedBy,
   field,
@@ -19,6 +20,7 @@ import {
   Uuid,
   wholeNumber,
 } from '../../lib/validation/fields.ts';
+import { Goal } from '../graph/exits.ts';
 import { StepBody, StepTypeField } from '../graph/schema.ts';
 import { WorkflowBody } from '../schema.ts';
 
@@ -366,7 +368,52 @@ export const WorkflowPeople = v.object({
 });
 export type WorkflowPeople = v.InferOutput<typeof WorkflowPeople>;
 
+/** `GET /workflows/{id}/goal`. */
+export const GetGoalFigures = v.object({
+  by: choiceParameter(
+    '`version`: also for each version that contacts have entered by; `branch`: also for each branch of a SPLIT that they took.',
+    ['version', 'branch'],
+  ),
+});
+
+const goalFigures = {
+  entered: field('Number of times a contact has entered and is counted: without `metOnEntry`.', Integer),
+  met: field('Number of these that have reached the goal in time, each at most once.', Integer),
+  metOnEntry: field('Number of times a contact entered who met the condition already; not counted.', Integer),
+  open: field('Number of those counted that have not reached the goal, and still have time.', Integer),
+  rate: field('`met` as a percentage of `entered`; null if nobody is counted.', v.nullable(v.number())),
+  interval: field(
+    '95 % confidence interval of `rate` (Wilson), in percent; null if nobody is counted.',
+    v.nullable(v.object({ low: field('Lower bound.', v.number()), high: field('Upper bound.', v.number()) })),
+  ),
+  medianSeconds: field(
+    'Median time from entering to the goal, in seconds; null if nobody reached it.',
+    v.nullable(Integer),
+  ),
+  since: field('When the first of them entered; null if nobody has.', v.nullable(Instant)),
+};
+
+/** How many of those who have entered have reached the goal. */
+export const WorkflowGoalFigures = v.object({
+  goal: field('Goal of the workflow as it is now; null if it has none.', v.nullable(Goal)),
+  ...goalFigures,
+  groups: field(
+    'The same for each version or branch, with `by`; newest version first.',
+    v.array(
+      v.object({
+        version: field('Version that the contacts have entered by; null for a branch.', v.nullable(Integer)),
+        stepId: field('ID of the SPLIT step; null for a version.', v.nullable(Uuid)),
+        branch: field('ID of the branch; null for a version.', v.nullable(v.string())),
+        goal: field('Goal of the version; null for a branch.', v.nullable(Goal)),
+        ...goalFigures,
+      }),
+    ),
+  ),
+});
+export type WorkflowGoalFigures = v.InferOutput<typeof WorkflowGoalFigures>;
+
 nameSchemas({
+  WorkflowGoalFigures,
   WorkflowExecution: ExecutionBody,
   ListedWorkflowExecution: ListedExecution,
   WorkflowExecutionStory: ExecutionStory,

@@ -1,15 +1,15 @@
-import { segmentEvent, segmentSlug } from '@fernpost/workflow-graph';
 import type { BillingSettings } from '../../billing/service.ts';
 import { activeStatuses } from '../../lib/enums.ts';
-import { Segment } from '../../segments/definition.ts';
 import type { Database } from '../../store/sql.ts';
 import { AutomationRun } from '../entity.ts';
-import { type Exits, exitsOf } from '../graph/exits.ts';
+import { type Exits, endsOf } from '../graph/exits.ts';
 import { pinnedVersion } from '../versions.ts';
 import type { Directive } from './directive.ts';
+import { eventOf } from './goals.ts';
 import { dueOf, QuotaNeeded, type QuotaRequest, reserveMailQuota, waitsStill } from './quota.ts';
 import {
   awaitedEvent,
+  elapsedMs,
   type LockedRun,
   lockContactOf,
   lockOpenStepRun,
@@ -95,8 +95,8 @@ async function testExits(tx: Database, run: LockedRun, open: StepRun | null): Pr
   if (exitEventId === null || (open?.stepType === 'WEBHOOK' && waitsStill(open, run.now))) return null;
   const version = await pinnedVersion(tx, versionId);
   let first: { exit: Exits[number]; eventId: string } | null = null;
-  for (const exit of exitsOf(version?.graph.steps ?? [])) {
-    const awaited = await eventOf(tx, projectId, exit);
+  for (const exit of endsOf(version?.graph.steps ?? [], elapsedMs(run))) {
+    const awaited = await eventOf(tx, projectId, exit.on);
     const eventId =
       awaited && (await awaitedEvent(tx, run, { ...awaited, since: { eventId: exitEventId }, wait: null }));
     if (eventId !== null && (first === null || eventId < first.eventId)) first = { exit, eventId };
@@ -108,18 +108,6 @@ async function testExits(tx: Database, run: LockedRun, open: StepRun | null): Pr
   const dueAt = run.dueAt === null ? null : new Date(run.dueAt);
   await tx.em.nativeUpdate(AutomationRun, { id }, { exitEventId: null, dueAt });
   return null;
-}
-
-async function eventOf(
-  tx: Database,
-  projectId: string,
-  { on }: Exits[number],
-): Promise<{ eventName: string; where: unknown } | null> {
-  if (on.event) return { eventName: on.event, where: on.where };
-  const segment = on.leavesSegment ? await tx.em.findOne(Segment, { projectId, id: on.leavesSegment }) : null;
-  if (segment === null) return null;
-  const where = [{ path: 'segmentId', operator: 'equals', value: segment.id }];
-  return { eventName: segmentEvent(segmentSlug(segment), 'exit'), where };
 }
 
 // Events that have to pass tests do not end a wait by themselves, and those since the entry may have come before it began.

@@ -26,6 +26,8 @@ export interface LockedRun extends Omit<RunChange, 'completedAt'> {
   /** The first event that may end the run and was not tested. */
   exitEventId: string | null;
   startedAt: string;
+  /** The goal of the version that it entered by, null where that has none; `isOpen` while it may be reached. */
+  goal: { versionId: string; isOpen: boolean } | null;
   /** Whether its automation is paused. */
   paused: boolean;
   /** Whether those whom a pause held go on one after the other now: a run that has not begun waits until it is due. */
@@ -107,10 +109,17 @@ export function lockRun(tx: Database, runId: string): Promise<LockedRun | null> 
           and coalesce(x.output ->> 'skipped', ${alreadySent}::text) = ${alreadySent}
           and (m.id is null or m.sent_at is not null or m.status not in ('FAILED', 'SUPPRESSED', 'CANCELLED')
             or m.reason ->> 'code' = 'submission_unknown')) end as "sentBefore",
+      (select jsonb_build_object('versionId', g.version_id, 'isOpen', g.check_at is not null and g.until >= clock_timestamp())
+        from automation_goals g where g.run_id = r.id) as goal,
       jsonb_build_object('name', p.name, 'disabled', p.disabled, 'holdout', p.holdout) as project,
       ${iso('clock_timestamp()')} as now
     from automation_runs r join automations a on a.id = r.automation_id join projects p on p.id = r.project_id
     where r.id = ${runId} for update of r`);
+}
+
+/** How long ago a run began. */
+export function elapsedMs({ now, startedAt }: Pick<LockedRun, 'now' | 'startedAt'>): number {
+  return Date.parse(now) - Date.parse(startedAt);
 }
 
 /** Locks the step execution that a run is in the middle of; null when it is between two steps. */

@@ -1,11 +1,13 @@
 import { nextStep, type StepResult, stepOf } from '@fernpost/workflow-graph';
+import { raw } from '@mikro-orm/core';
 import { briefly } from '../../../temporal/commands.ts';
 import type { JsonObjectValue } from '../../lib/contact-data.ts';
 import { activeStatuses, type RunStatus } from '../../lib/enums.ts';
 import { newId } from '../../lib/ids.ts';
 import { cutText } from '../../lib/text.ts';
 import type { Database } from '../../store/sql.ts';
-import { asksConditions, type Exits, exitsOf } from '../graph/exits.ts';
+import { AutomationGoal } from '../entity.ts';
+import { asksConditions, type Exits, endsOf, goalOf } from '../graph/exits.ts';
 import type { Graph, GraphStep } from '../graph/graph.ts';
 import { readStepConfig } from '../graph/step-configs.ts';
 import { pinnedVersion } from '../versions.ts';
@@ -13,7 +15,7 @@ import { mergeContext, treesHold, unitsOfDelay } from './condition.ts';
 import { type Directive, StepFailure } from './directive.ts';
 import { hasQueuedMail } from './mail-step.ts';
 import { dueOf, standing, waitsStill } from './quota.ts';
-import { type LockedRun, type RunChange, resumingEvent, type StepRun, saveRun } from './run-queries.ts';
+import { elapsedMs, type LockedRun, type RunChange, resumingEvent, type StepRun, saveRun } from './run-queries.ts';
 import { decideUntil, enterStep, inputOf, type StepScene, triggerData } from './steps.ts';
 
 /** Most steps of one transaction (docs/contract/campaigns-and-workflows.md#4-6). */
@@ -74,6 +76,8 @@ class Walk {
   private readonly change: RunChange;
   private readonly written: StepRun[] = [];
   private hasMail = false;
+  // That the contact meets the goal's condition, or met it when it entered.
+  private reached: 'now' | 'on entry' | null = null;
 
   constructor(scene: StepScene) {
     const { id, projectId, contactId, versionId, nextVersionId, status, currentStepId, exitReason, context, seq } =
@@ -120,6 +124,7 @@ class Walk {
     for (let entered = 0; step !== null; entered += 1) {
       change.currentStepId = step.id;
       if (entered === stepsPerTransaction) return this.pause('RUNNING', run.now, null);
+      await this.noteGoal(step);
       const exit = asksConditions.has(step.type) ? await this.exitBefore() : null;
       const stepRun = this.begin(step);
       if (exit !== null) return this.leaveBy(exit, stepRun);
@@ -213,7 +218,7 @@ class Walk {
     exit: string | null = null,
   ): Promise<Walked> {
     Object.assign(this.change, { status, exitReason, currentStepId, completedAt: this.run.now });
-    await saveRun(this.tx, this.change, this.written, exit);
+    await this.save(exit);
     return this.ended();
   }
 
@@ -239,7 +244,7 @@ class Walk {
 
   private async pause(status: RunStatus, dueAt: string | null, stepRun: StepRun | null): Promise<Walked> {
     Object.assign(this.change, { status, dueAt });
-    await saveRun(this.tx, this.change, this.written);
+    await this.save();
     return { directive: standing(this.change.seq, stepRun, this.run.now), hasMail: this.hasMail };
   }
 
@@ -269,17 +274,50 @@ class Walk {
   // The first whose condition holds for the contact as the steps before have left it.
   private async exitBefore(): Promise<Exit | null> {
     const { steps } = await this.graphOf(this.change.versionId);
-    const asking = exitsOf(steps).filter(({ on }) => on.condition);
+    const asking = endsOf(steps, elapsedMs(this.run)).filter(({ on }) => on.condition);
     if (asking.length === 0) return null;
+    const held = await this.holding(asking.map(({ on }) => on.condition));
+    return asking.find((_, place) => held[place]) ?? null;
+  }
+
+  private holding(trees: unknown[]): Promise<boolean[]> {
     const { tx, run, scene } = this;
     const scope = { projectId: run.projectId, now: new Date(run.now), trigger: () => triggerData(tx, run) };
-    const held = await treesHold(
-      tx,
-      asking.map(({ on }) => on.condition),
-      scene.contact,
-      scope,
+    return treesHold(tx, trees, scene.contact, scope);
+  }
+
+  // A goal that cannot be asked any more ends no run: it counts nobody.
+  private async noteGoal({ type }: GraphStep): Promise<void> {
+    const { goal } = this.run;
+    if (!goal?.isOpen || this.reached !== null || !(type === 'TRIGGER' || asksConditions.has(type))) return;
+    const condition = goalOf((await this.graphOf(goal.versionId)).steps)?.on.condition;
+    const [isMet] = condition
+      ? await this.holding([condition]).catch((error: unknown) => {
+          if (error instanceof StepFailure) return [false];
+          throw error;
+        })
+      : [];
+    if (isMet) this.reached = type === 'TRIGGER' ? 'on entry' : 'now';
+  }
+
+  private async save(exit: string | null = null): Promise<void> {
+    const { tx, run, change, written } = this;
+    await saveRun(tx, change, written, exit);
+    if (run.goal === null) return;
+    const runId = run.id;
+    const taken = written.flatMap(({ stepType, stepId, output }) =>
+      stepType === 'SPLIT' && output?.branch ? [[stepId, output.branch]] : [],
     );
-    return asking.find((_, place) => held[place]) ?? null;
+    const branches = [JSON.stringify(Object.fromEntries(taken))];
+    if (taken.length > 0)
+      await tx.em.nativeUpdate(
+        AutomationGoal,
+        { runId },
+        { branches: raw(`coalesce(branches, '{}'::jsonb) || ?::jsonb`, branches) },
+      );
+    if (this.reached === null) return;
+    const how = this.reached === 'now' ? { metAt: new Date(run.now) } : { hadMet: true };
+    await tx.em.nativeUpdate(AutomationGoal, { runId, checkAt: { $ne: null } }, { ...how, checkAt: null });
   }
 
   private async received({ resumeEventId, eventName }: StepRun): Promise<JsonObjectValue> {

@@ -1,6 +1,6 @@
 import { nextStep, type StepResult, triggerOf } from '@fernpost/workflow-graph';
 import type { JsonObjectValue } from '../../lib/contact-data.ts';
-import { asksConditions, exitsOf } from '../graph/exits.ts';
+import { asksConditions, type Exits, endsOf } from '../graph/exits.ts';
 import type { Graph, GraphStep } from '../graph/graph.ts';
 import { delayMs, unnamedExit } from '../graph/step-configs.ts';
 import { nextTime } from '../graph/wait-until.ts';
@@ -60,7 +60,9 @@ export async function tryGraph(
     const { id: stepId, name, type } = step;
     const entered = { stepId, name, type, at: new Date(at).toISOString() };
     try {
-      const left = asksConditions.has(type) ? await exitBefore(graph, facts, at, rehearsal) : null;
+      const left = asksConditions.has(type)
+        ? await exitBefore(endsOf(graph.steps, at - now.getTime()), facts, at, rehearsal)
+        : null;
       if (left !== null) {
         steps.push({ ...entered, outcome: 'SKIPPED', output: { exit: left.id, reason: left.reason }, error: null });
         return ended('EXITED', left.reason);
@@ -88,8 +90,8 @@ export async function tryGraph(
   return ended('COMPLETED', null);
 }
 
-async function exitBefore(graph: Graph, facts: StepFacts, at: number, rehearsal: Rehearsal) {
-  for (const exit of exitsOf(graph.steps)) {
+async function exitBefore(exits: Exits, facts: StepFacts, at: number, rehearsal: Rehearsal) {
+  for (const exit of exits) {
     const { condition } = exit.on;
     if (!condition) continue;
     const output = await rehearsal.condition({ mode: 'tree', condition }, facts, at);

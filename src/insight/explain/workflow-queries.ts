@@ -1,4 +1,10 @@
-import { AutomationRun, AutomationSwitch, AutomationVersion, type triggerTypes } from '../../automations/entity.ts';
+import {
+  AutomationGoal,
+  AutomationRun,
+  AutomationSwitch,
+  AutomationVersion,
+  type triggerTypes,
+} from '../../automations/entity.ts';
 import type { JsonObjectValue } from '../../lib/contact-data.ts';
 import type { RunStatus } from '../../lib/enums.ts';
 import { isoText } from '../../store/columns.ts';
@@ -121,6 +127,15 @@ export async function runFacts(
     ...{ id, status, exitReason, version },
     ...{ startedAt: startedAt.toISOString(), completedAt: completedAt?.toISOString() ?? null },
   };
+}
+
+/** What became of the goal of an execution; null where its workflow had none when the contact entered. */
+export async function goalFacts(
+  db: Database,
+  runId: string,
+): Promise<{ metAt: string | null; hadMet: boolean; until: string } | null> {
+  const goal = await db.session().em.findOne(AutomationGoal, { runId }, { disableIdentityMap: true });
+  return goal && { metAt: goal.metAt?.toISOString() ?? null, hadMet: goal.hadMet, until: goal.until.toISOString() };
 }
 
 /** A step that an execution took. */

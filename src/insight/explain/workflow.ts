@@ -13,6 +13,7 @@ import { type Decision, evaluated, type Finding, finding, notKept, onDate, recor
 import {
   findSteps,
   findWorkflow,
+  goalFacts,
   type RunFacts,
   recentEventNames,
   runFacts,
@@ -44,7 +45,7 @@ export async function explainWorkflow(
         actual: eventName,
       }),
     );
-  if (run !== null) return inside(db, projectId, workflow, run, decisions);
+  if (run !== null) return inside(db, projectId, contact, workflow, run, decisions);
   const gone = workflow.entries > 0 ? await removedBefore(db, projectId, 'runs') : null;
   if (gone !== null && (event === null || event.at < gone.toISOString())) {
     const cut = notKept('workflow.runs_not_kept', 'Executions', gone);
@@ -78,7 +79,7 @@ async function explainCreated(
   const created = `The contact was created on ${onDate(createdAt)}.`;
   const decisions = [recorded('workflow.created', 'pass', created, { at: createdAt })];
   const run = await runFacts(db, workflow.id, id, { eventId: null, at });
-  if (run !== null) return inside(db, projectId, workflow, run, decisions);
+  if (run !== null) return inside(db, projectId, contact, workflow, run, decisions);
   if (createdAt < workflow.createdAt) {
     const later = 'The workflow was made after the contact was created.';
     return finding('did_not', [...decisions, recorded('workflow.enabled', 'stop', later, { at: workflow.createdAt })]);
@@ -251,6 +252,7 @@ async function notStarted(
 async function inside(
   db: Database,
   projectId: string,
+  contact: ContactFacts,
   workflow: WorkflowFacts,
   run: RunFacts,
   decisions: Decision[],
@@ -272,6 +274,7 @@ async function inside(
     mailed = await explainMail(db, projectId, mail);
     decisions.push(...mailed.decisions);
   }
+  decisions.push(...(await goalDecisions(db, contact, run, source)));
   if (mailed !== null) return { ...mailed, decisions };
   if (activeStatuses.has(run.status)) {
     if (workflow.pausedAt !== null) return paused(workflow, decisions, 'the contact stays where it is');
@@ -294,6 +297,28 @@ async function inside(
   const sentence = `The contact went through the workflow by a path without an email.${left}`.replace(/\.\.$/, '.');
   decisions.push(recorded('workflow.ended', 'info', sentence, { at: run.completedAt, actual: run.exitReason, source }));
   return finding('did_not', decisions, sentence);
+}
+
+async function goalDecisions(
+  db: Database,
+  { readAt: dataAsOf }: ContactFacts,
+  run: RunFacts,
+  source: Decision['source'],
+): Promise<Decision[]> {
+  const goal = await goalFacts(db, run.id);
+  if (goal === null) return [];
+  const { metAt, hadMet, until } = goal;
+  if (metAt !== null) {
+    const sentence = `The contact reached the goal of the workflow on ${onDate(metAt)}.`;
+    return [recorded('workflow.goal', 'pass', sentence, { at: metAt, source })];
+  }
+  if (hadMet) {
+    const sentence = 'The contact met the goal already when it entered, and is not counted.';
+    return [recorded('workflow.goal', 'info', sentence, { at: run.startedAt, source })];
+  }
+  const isOver = until < dataAsOf;
+  const sentence = `The contact ${isOver ? 'did not reach' : 'has not reached'} the goal of the workflow, which counts until ${onDate(until)}.`;
+  return [evaluated('workflow.goal', 'info', sentence, { dataAsOf, source })];
 }
 
 function stepDecision(step: StepTaken, source: Decision['source']): Decision {

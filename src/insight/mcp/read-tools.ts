@@ -210,6 +210,17 @@ export const readTools: readonly Tool[] = [
     },
   }),
   tool({
+    name: 'workflow_goal',
+    title: 'How many reached the goal of a workflow',
+    description:
+      'How many of those who entered reached the goal in time, with the rate, its 95 % interval and the median time; by version or branch on request.',
+    mode: read,
+    input: v.strictObject({ workflowId: idOf('workflow'), by: v.optional(v.picklist(['version', 'branch'])) }),
+    async run({ call }, { workflowId, ...query }) {
+      return { goal: await call('getWorkflowGoal', { path: { id: workflowId }, query: given(query) }) };
+    },
+  }),
+  tool({
     name: 'preview',
     title: 'Preview an email',
     description: 'An email as a contact would get it. Nothing is saved or sent.',

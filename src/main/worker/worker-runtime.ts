@@ -5,6 +5,7 @@ import type { TemporalConnection } from '../../../temporal/connection.ts';
 import { reconcileNow } from '../../../temporal/setup.ts';
 import { VersionRouting } from '../../../temporal/versions.ts';
 import { createEnroller, enrollmentChannel } from '../../automations/runtime/enrol.ts';
+import { countGoals } from '../../automations/runtime/goals.ts';
 import { wakesUnderWay } from '../../automations/runtime/recovery.ts';
 import { foldAllContactChanges } from '../../contacts/catalogue-queries.ts';
 import { countNewEvents } from '../../contacts/events/counting-queries.ts';
@@ -199,6 +200,7 @@ function startLoops(deps: LoopDeps): { closeIntake(): Promise<unknown>; ended: P
     every(webhooksEveryMs, 'the watch over webhooks', createWebhookWatch({ db, temporal, queuePrefix, log })),
     every(watchEveryMs, 'the check for another store', storeComparison(deps)),
     every(routingPauseMs, 'the routing of worker versions', () => routing.check()),
+    every(bookkeepingEveryMs, 'counting goals of automations', () => countGoals(db, stop)),
     every(bookkeepingEveryMs, 'the bookkeeping of audiences', async () => {
       await foldAllContactChanges(db, stop);
       await countNewEvents(db);

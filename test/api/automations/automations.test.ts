@@ -1,3 +1,4 @@
+// biome-ignore-all lint/suspicious/noThenProperty: the field of goals.
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { aProject, type TestApi, type TestProject, testApi } from '../../support/api.ts';
@@ -368,6 +369,57 @@ describe('changing a workflow', () => {
     ]);
     await own.done('PUT', `/workflows/${id}/graph`, { ...graph, exits: null });
     expect((await own.done('GET', `/workflows/${id}`)).steps[0].config).toEqual({ eventName: 'user.renamed' });
+  });
+
+  test('a goal is part of the graph: saved, pinned, hashed and compared with it, checked with it, and a use of what it names', async () => {
+    const { id } = await own.automation();
+    const bare = await own.done('GET', `/workflows/${id}`);
+    expect(bare.goal).toBeNull();
+    const goal = { on: { event: 'order.paid' }, withinDays: 14, then: 'count' };
+    const change = (given: unknown) => own.call('PATCH', `/workflows/${id}`, { goal: given });
+    const onTrigger = { logic: 'AND', groups: [{ filters: [{ field: 'trigger.plan', operator: 'exists' }] }] };
+    const refused = [
+      [{ ...goal, on: { event: 'a', leavesSegment: randomUUID() } }, 'goal.on'],
+      [{ ...goal, on: { condition: onTrigger } }, 'goal.on.condition'],
+      [{ ...goal, on: { event: 'a', where: [{ path: 'x', operator: 'like' }] } }, 'goal.on.where.0.operator'],
+      [{ ...goal, withinDays: 366 }, 'goal.withinDays'],
+      [{ ...goal, withinDays: 0 }, 'goal.withinDays'],
+      [{ ...goal, then: 'stop' }, 'goal.then'],
+    ] as const;
+    for (const [wrong, field] of refused) expect((await change(wrong)).body.error.errors).toMatchObject([{ field }]);
+    await own.done('PATCH', `/workflows/${id}`, { goal });
+    const { steps, transitions, ...saved } = await own.done('GET', `/workflows/${id}`);
+    expect([saved.goal, saved.issues]).toEqual([goal, []]);
+    const graph = { steps, transitions, dryRun: false };
+    const kept = await own.done('PUT', `/workflows/${id}/graph`, graph);
+    expect([kept.workflow.goal, kept.changes.steps]).toEqual([goal, []]);
+    await own.done('PATCH', `/workflows/${id}`, { exits: [{ id: 'a', on: { event: 'b' }, reason: 'c' }] });
+    await own.done('PATCH', `/workflows/${id}`, { triggerConfig: { eventName: 'user.renamed' } });
+    expect(await own.done('GET', `/workflows/${id}`)).toMatchObject({ goal, exits: [{ id: 'a' }] });
+    await own.done('PATCH', `/workflows/${id}`, { exits: null });
+    const lost = { ...goal, on: { leavesSegment: randomUUID() } };
+    const put = await own.done('PUT', `/workflows/${id}/graph`, { ...graph, goal: lost });
+    expect(put.changes.steps).toMatchObject([{ type: 'TRIGGER', change: 'changed', fields: ['config'] }]);
+    expect(put.workflow.issues).toMatchObject([
+      { field: 'config.goal.on.leavesSegment', message: expect.stringContaining('tracks its membership') },
+    ]);
+    const segment = await own.done('POST', '/segments', { name: 'Trial', type: 'STATIC', trackMembership: true });
+    const member = { field: `segment.${segment.id}`, operator: 'memberOfSegment' };
+    for (const on of [
+      { leavesSegment: segment.id },
+      { condition: { logic: 'AND', groups: [{ filters: [member] }] } },
+    ]) {
+      await own.done('PATCH', `/workflows/${id}`, { goal: { ...goal, on } });
+      expect((await own.call('DELETE', `/segments/${segment.id}`)).status).toBe(409);
+    }
+    await own.done('PUT', `/workflows/${id}/graph`, { ...graph, goal: null });
+    expect((await own.done('GET', `/workflows/${id}`)).steps[0].config).toEqual({ eventName: 'user.renamed' });
+    expect(await own.done('GET', `/workflows/${id}/goal?by=version`)).toEqual({
+      goal: null,
+      ...{ entered: 0, met: 0, metOnEntry: 0, open: 0, rate: null, interval: null, medianSeconds: null, since: null },
+      groups: [],
+    });
+    expect((await own.call('GET', `/workflows/${randomUUID()}/goal`)).status).toBe(404);
   });
 
   test('what was enabled can be edited into a bad state; enabling it again cannot', async () => {

@@ -176,6 +176,38 @@ test('pulls, plans and pushes a workflow, and refuses to overwrite an edit of so
   expect((await run(['workflows', 'push', '--force', path])).out).toContain('~ DELAY Wait a day');
 });
 
+test('pulls and pushes exits and the goal of a workflow, and shows how many have reached it', async () => {
+  const { body: made } = await api.call(project.secretKey, 'POST', '/workflows', { name: 'Aims', eventName: 'signup' });
+  const path = join(home, 'goal.json');
+  await json(['workflows', 'pull', made.id, '--out', path]);
+  const file = JSON.parse(readFileSync(path, 'utf8'));
+  const ends = {
+    exits: [{ id: 'left', on: { event: 'account.closed' }, reason: 'closed the account' }],
+    // biome-ignore lint/suspicious/noThenProperty: the field of the API.
+    goal: { on: { event: 'order.paid' }, withinDays: 14, then: 'count' },
+  };
+  writeFileSync(path, JSON.stringify({ ...file, ...ends }));
+  expect((await run(['workflows', 'plan', path])).out).toMatch(/^~ TRIGGER .*\(config\)\n$/);
+  expect((await json(['workflows', 'push', path])).workflow).toMatchObject(ends);
+  const { exits: _, goal: __, ...earlier } = JSON.parse(readFileSync(path, 'utf8'));
+  writeFileSync(path, JSON.stringify(earlier));
+  expect((await run(['workflows', 'plan', path])).out).toBe('No changes.\n');
+  await api.call(project.secretKey, 'PATCH', `/workflows/${made.id}`, { enabled: true });
+  for (const name of ['one', 'two']) {
+    const contactId = await aContact(database.db, project.id, `aims-${name}@kunde.example`);
+    await api.call(project.secretKey, 'POST', `/workflows/${made.id}/executions`, { contactId });
+  }
+  await database.db.count(
+    `update automation_goals set met_at = entered_at + interval '36 hours', check_at = null
+     where run_id = (select id from automation_runs where automation_id = $1 order by id desc limit 1)`,
+    [made.id],
+  );
+  const shown = '1 of 2 reached the goal: 50.0 % (9.5–90.5 %), median 1.5 days. 1 still have time, 0 met it on entry.';
+  expect((await run(['workflows', 'goal', made.id, '--by', 'version'])).out).toBe(`${shown}\nVersion 1: ${shown}\n`);
+  expect((await json(['workflows', 'goal', made.id])).groups).toEqual([]);
+  expect((await run(['workflows', 'goal', made.id, '--by', 'day'])).code).toBe(2);
+});
+
 test('lets failed executions of a workflow go on: those that are named, or all', async () => {
   const automation = await anAutomation(database.db, project.id, { steps: { out: ['EXIT'] } });
   const path = `/workflows/${automation.id}/executions`;

@@ -71,6 +71,7 @@ test('lists the tools of the mode of the key, with what they do to the world', a
     'list_stuck',
     'list_workflows',
     'workflow_people',
+    'workflow_goal',
     'preview',
   ]);
   expect(reads.every(({ annotations }) => annotations?.readOnlyHint === true)).toBe(true);
@@ -116,6 +117,8 @@ test('reads contacts, emails, campaigns and workflows', async () => {
   expect((await use(client, 'campaign_audit', { campaignId: campaign.body.data.id })).stats.sentCount).toBe(0);
   expect((await use(client, 'list_workflows')).workflows.length).toBeGreaterThan(0);
   expect((await use(client, 'workflow_people', { workflowId: automation.id })).people).toBeDefined();
+  const goal = await use(client, 'workflow_goal', { workflowId: automation.id, by: 'version' });
+  expect(goal).toMatchObject({ goal: { entered: 0, groups: [] } });
   expect(await use(client, 'list_stuck')).toEqual({ failedEmails: [], pausedCampaigns: [] });
   const preview = await use(client, 'preview', { subject: 'Hi {{ email }}', body: '<p>{{ email }}</p>', contactId });
   expect(JSON.stringify(preview)).toContain('Hi reader@kunde.example');

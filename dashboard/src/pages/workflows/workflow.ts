@@ -5,7 +5,8 @@ import type { Tone } from '../../ui/Badge.tsx';
 import { eventText } from '../../words/events.ts';
 import { bodyOf, type Graph } from './graph/draft.ts';
 
-type Reply<Path extends keyof paths> = paths[Path] extends {
+/** The body of an answer to a GET of a path. */
+export type Reply<Path extends keyof paths> = paths[Path] extends {
   get: { responses: { 200: { content: { 'application/json': infer Body } } } };
 }
   ? Body

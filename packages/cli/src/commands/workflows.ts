@@ -4,7 +4,7 @@ import { Command } from 'commander';
 import { clientOf } from '../settings.ts';
 import { plain, print, UsageError } from '../terminal.ts';
 
-type Graph = Pick<Body<'replaceWorkflowGraph'>, 'steps' | 'transitions'>;
+type Graph = Pick<Body<'replaceWorkflowGraph'>, 'steps' | 'transitions' | 'exits' | 'goal'>;
 
 /** A workflow as a file. */
 interface WorkflowFile extends Graph {
@@ -14,7 +14,7 @@ interface WorkflowFile extends Graph {
   revision: number;
 }
 
-/** `fernpost workflows pull|plan|push|pause|resume|retry|enroll`. */
+/** `fernpost workflows pull|plan|push|pause|resume|goal|retry|enroll`. */
 export function workflowCommands(): Command {
   return new Command('workflows')
     .description('keep the graph of a workflow in a file, retry what failed, and enroll contacts of the past')
@@ -69,19 +69,13 @@ export function workflowCommands(): Command {
         }),
     )
     .addCommand(
-      new Command('retry')
-        .description('retry failed executions at the step that failed, in the current version')
+      new Command('goal')
+        .description('show how many of those who have entered have reached the goal')
         .argument('<id>')
-        .argument('[executions...]', 'ids; every failed execution when absent')
-        .option('--step <id>', 'only those that failed at this step')
-        .option('--since <instant>', 'only those that failed since, such as 2026-12-24T18:00:00Z')
-        .option('--error <text>', 'only those whose reason contains this text')
-        .option('--from <id>', 'the step to resume at, instead of the one that failed')
-        .option('--own-version', 'in the version that they failed in')
-        .option('--send-again', 'send emails again that they have sent before')
-        .option('--dry-run', 'only show how many would resume')
-        .action(retry),
+        .option('--by <group>', 'also by version, or by branch of its splits')
+        .action(goal),
     )
+    .addCommand(retryCommand())
     .addCommand(
       new Command('enroll')
         .description('enroll contacts of the past: of a segment, that match a condition, or that an event happened to')
@@ -94,6 +88,21 @@ export function workflowCommands(): Command {
         .option('--dry-run', 'only show how many would enter')
         .action(enroll),
     );
+}
+
+function retryCommand(): Command {
+  return new Command('retry')
+    .description('retry failed executions at the step that failed, in the current version')
+    .argument('<id>')
+    .argument('[executions...]', 'ids; every failed execution when absent')
+    .option('--step <id>', 'only those that failed at this step')
+    .option('--since <instant>', 'only those that failed since, such as 2026-12-24T18:00:00Z')
+    .option('--error <text>', 'only those whose reason contains this text')
+    .option('--from <id>', 'the step to resume at, instead of the one that failed')
+    .option('--own-version', 'in the version that they failed in')
+    .option('--send-again', 'send emails again that they have sent before')
+    .option('--dry-run', 'only show how many would resume')
+    .action(retry);
 }
 
 async function push(path: string, { force }: { force?: true }, command: Command): Promise<void> {
@@ -113,6 +122,30 @@ async function push(path: string, { force }: { force?: true }, command: Command)
   if (done.dryRun) throw new Error('The service changed nothing although it was asked to publish.');
   write(path, fileOf(done.workflow));
   print(command, done, `${describe(done)}\nPublished as revision ${done.workflow.revision}. ${path} has the new IDs.`);
+}
+
+async function goal(id: string, { by }: { by?: string }, command: Command): Promise<void> {
+  if (by !== undefined && by !== 'version' && by !== 'branch') throw new UsageError('--by is version or branch.');
+  const { workflows } = clientOf(command);
+  const figures = await workflows.getGoal(id, by === undefined ? {} : { by });
+  const groups = figures.groups.map(
+    ({ version, stepId, branch, ...group }) =>
+      `${version === null ? `Branch ${plain(branch ?? '')} of ${stepId}` : `Version ${version}`}: ${resultOf(group)}`,
+  );
+  print(command, figures, [resultOf(figures), ...groups].join('\n'));
+}
+
+function resultOf(figures: Omit<Reply<'getWorkflowGoal'>, 'goal' | 'groups'>): string {
+  const { entered, met, metOnEntry, open, rate, interval, medianSeconds } = figures;
+  const percent = (share: number) => share.toFixed(1);
+  return [
+    `${met} of ${entered} reached the goal`,
+    rate === null || interval === null
+      ? ''
+      : `: ${percent(rate)} % (${percent(interval.low)}–${percent(interval.high)} %)`,
+    medianSeconds === null ? '' : `, median ${percent(medianSeconds / 86_400)} days`,
+    `. ${open} still have time, ${metOnEntry} met it on entry.`,
+  ].join('');
 }
 
 interface RetryOptions {
@@ -202,6 +235,8 @@ function fileOf(workflow: Reply<'getWorkflow'>): WorkflowFile {
     id: workflow.id,
     name: workflow.name,
     revision: workflow.revision,
+    exits: workflow.exits,
+    goal: workflow.goal,
     steps: workflow.steps.map(({ id, type, name, position, config, templateId, note }) => ({
       id,
       type,
@@ -220,8 +255,14 @@ function fileOf(workflow: Reply<'getWorkflow'>): WorkflowFile {
   };
 }
 
-function graphOf({ steps, transitions }: WorkflowFile): Graph {
-  return { steps, transitions };
+// A file that an earlier version wrote has neither exits nor a goal, and leaves them.
+function graphOf({ steps, transitions, exits, goal }: WorkflowFile): Graph {
+  return {
+    steps,
+    transitions,
+    ...(exits === undefined ? {} : { exits }),
+    ...(goal === undefined ? {} : { goal }),
+  };
 }
 
 const signs = { added: '+', removed: '-', changed: '~', moved: '~' } as const;

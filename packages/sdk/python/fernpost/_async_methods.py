@@ -560,6 +560,11 @@ class AsyncWorkflows(AsyncResource):
         result: types.CountWorkflowContactsResult = await self._client.call("countWorkflowContacts", path={"id": id}, query=query, **options)
         return result
 
+    async def get_goal(self, id: str, query: Optional[types.GetWorkflowGoalQuery] = None, **options: Unpack[CallOptions]) -> types.WorkflowGoalFigures:
+        """Get the results of a workflow’s goal. Over all contacts who have entered a version with a goal, by the goal of that version, also after their executions are removed. Updated within seconds. Needs the secret key, or a session with `X-Project-Id`. Keys with scopes need `workflows:read`."""
+        result: types.WorkflowGoalFigures = await self._client.call("getWorkflowGoal", path={"id": id}, query=query, **options)
+        return result
+
     async def migrate(self, id: str, body: Optional[types.MigrateWorkflowRequest] = None, **options: Unpack[CallOptions]) -> types.MigrateWorkflowResult:
         """Migrate the contacts inside to the current graph. A rule for each step: `finish`, `moveAtNextStep`, `moveNow` (to `toStepId`) or `exit`. With `dryRun` it returns how many contacts each rule matches; without, it returns 202 and a job that you can poll and cancel. Needs the secret key, or a session with `X-Project-Id`. Keys with scopes need `workflows:write`."""
         result: types.MigrateWorkflowResult = await self._client.call("migrateWorkflow", path={"id": id}, body=body, **options)

@@ -107,6 +107,7 @@ operations: Dict[str, Tuple[str, str, bool]] = {
     "getWebhookEndpointDelivery": ("GET", "/webhook-endpoints/{id}/deliveries/{eventId}", False),
     "getWorkflow": ("GET", "/workflows/{id}", False),
     "getWorkflowExecution": ("GET", "/workflows/{id}/executions/{executionId}", False),
+    "getWorkflowGoal": ("GET", "/workflows/{id}/goal", False),
     "getWorkflowMigration": ("GET", "/workflows/{id}/migrations/{migrationId}", False),
     "getWorkflowVersion": ("GET", "/workflows/{id}/versions/{version}", False),
     "importContacts": ("POST", "/contacts/import", False),

@@ -3732,6 +3732,8 @@ class ReplaceWorkflowGraphRequest(TypedDict):
     """All transitions of the new graph."""
     exits: NotRequired[Optional[List[WorkflowExit]]]
     """What ends executions early, up to 20; absent leaves it, null removes all."""
+    goal: NotRequired[Optional[WorkflowGoal]]
+    """What the workflow is for; absent leaves it, null removes it."""
     migrate: NotRequired[Optional[ReplaceWorkflowGraphRequestMigrate]]
     """Plan for contacts that are already in the workflow; null or absent leaves them in their version."""
     dryRun: NotRequired[bool]
@@ -3782,6 +3784,27 @@ class WorkflowExitOn(TypedDict):
     """Condition tree, which is evaluated before each `SEND_EMAIL`, `WEBHOOK` and `UPDATE_CONTACT`."""
     leavesSegment: NotRequired[Optional[str]]
     """ID of a segment that tracks its membership; leaving it ends the execution at once."""
+
+
+class WorkflowGoal(TypedDict):
+    on: WorkflowGoalOn
+    """What reaches the goal: exactly one of `event`, `condition` and `leavesSegment`."""
+    withinDays: int
+    """Days after entering within which the goal counts, 1 to 365, also when the execution has ended."""
+    then: Literal["count", "exit"]
+    """`count` only counts; `exit` also ends the execution, with the reason `reached the goal`, as exits do."""
+
+
+class WorkflowGoalOn(TypedDict):
+    """What reaches the goal: exactly one of `event`, `condition` and `leavesSegment`."""
+    event: NotRequired[Optional[str]]
+    """Name of an event of the contact. Only events after the contact has entered count."""
+    where: NotRequired[Optional[EventTests]]
+    """Tests of the data of the event, 1 to 5, which all have to pass."""
+    condition: NotRequired[Optional[Condition]]
+    """Condition tree without `trigger.<key>`. It is evaluated when the contact enters, who is not counted if it matches, before each `SEND_EMAIL`, `WEBHOOK` and `UPDATE_CONTACT`, and when `withinDays` have passed."""
+    leavesSegment: NotRequired[Optional[str]]
+    """ID of a segment that tracks its membership; leaving it reaches the goal."""
 
 
 class ReplaceWorkflowGraphRequestMigrate(TypedDict):
@@ -3920,6 +3943,8 @@ class WorkflowWithGraph(TypedDict):
     """All transitions of the graph."""
     exits: List[WorkflowExit]
     """What ends executions early, whatever step they are at."""
+    goal: Optional[WorkflowGoal]
+    """What the workflow is for; null if it has no goal."""
     issues: List[WorkflowIssue]
     """What has to be fixed before the workflow can be enabled; empty if nothing."""
 
@@ -4891,6 +4916,8 @@ class UpdateWorkflowRequest(TypedDict):
     """Whether a contact can enter again after leaving."""
     exits: NotRequired[Optional[List[WorkflowExit]]]
     """What ends executions early, up to 20, in place of what was there; null removes all. It holds for contacts who enter from now on."""
+    goal: NotRequired[Optional[WorkflowGoal]]
+    """What the workflow is for, in place of what was there; null removes it. It counts for contacts who enter from now on."""
 
 
 class UpdateWorkflowStepRequest(TypedDict):
@@ -5363,6 +5390,70 @@ class WorkflowExecutionStoryTemporal(TypedDict):
     """URL of the execution in Temporal’s Web UI."""
 
 
+class WorkflowGoalFigures(TypedDict):
+    goal: Optional[WorkflowGoal]
+    """Goal of the workflow as it is now; null if it has none."""
+    entered: int
+    """Number of times a contact has entered and is counted: without `metOnEntry`."""
+    met: int
+    """Number of these that have reached the goal in time, each at most once."""
+    metOnEntry: int
+    """Number of times a contact entered who met the condition already; not counted."""
+    open: int
+    """Number of those counted that have not reached the goal, and still have time."""
+    rate: Optional[float]
+    """`met` as a percentage of `entered`; null if nobody is counted."""
+    interval: Optional[WorkflowGoalFiguresInterval]
+    """95 % confidence interval of `rate` (Wilson), in percent; null if nobody is counted."""
+    medianSeconds: Optional[int]
+    """Median time from entering to the goal, in seconds; null if nobody reached it."""
+    since: Optional[str]
+    """When the first of them entered; null if nobody has."""
+    groups: List[WorkflowGoalFiguresGroupsItem]
+    """The same for each version or branch, with `by`; newest version first."""
+
+
+class WorkflowGoalFiguresInterval(TypedDict):
+    low: float
+    """Lower bound."""
+    high: float
+    """Upper bound."""
+
+
+class WorkflowGoalFiguresGroupsItem(TypedDict):
+    version: Optional[int]
+    """Version that the contacts have entered by; null for a branch."""
+    stepId: Optional[str]
+    """ID of the SPLIT step; null for a version."""
+    branch: Optional[str]
+    """ID of the branch; null for a version."""
+    goal: Optional[WorkflowGoal]
+    """Goal of the version; null for a branch."""
+    entered: int
+    """Number of times a contact has entered and is counted: without `metOnEntry`."""
+    met: int
+    """Number of these that have reached the goal in time, each at most once."""
+    metOnEntry: int
+    """Number of times a contact entered who met the condition already; not counted."""
+    open: int
+    """Number of those counted that have not reached the goal, and still have time."""
+    rate: Optional[float]
+    """`met` as a percentage of `entered`; null if nobody is counted."""
+    interval: Optional[WorkflowGoalFiguresGroupsItemInterval]
+    """95 % confidence interval of `rate` (Wilson), in percent; null if nobody is counted."""
+    medianSeconds: Optional[int]
+    """Median time from entering to the goal, in seconds; null if nobody reached it."""
+    since: Optional[str]
+    """When the first of them entered; null if nobody has."""
+
+
+class WorkflowGoalFiguresGroupsItemInterval(TypedDict):
+    low: float
+    """Lower bound."""
+    high: float
+    """Upper bound."""
+
+
 class WorkflowTestRun(TypedDict):
     end: Literal["COMPLETED", "EXITED", "FAILED", "WAITING"]
     """How the execution would end: `COMPLETED`, `EXITED` or `FAILED`; `WAITING` if it would wait indefinitely."""
@@ -5402,6 +5493,8 @@ class WorkflowVersion(TypedDict):
     """Steps of the version."""
     exits: List[WorkflowExit]
     """What ends executions of the version early."""
+    goal: Optional[WorkflowGoal]
+    """Goal of the version; null if it has none."""
     transitions: List[WorkflowVersionTransitionsItem]
     """Transitions of the version."""
 
@@ -5658,6 +5751,11 @@ class ListWorkflowExecutionsQuery(TypedDict):
 class CountWorkflowContactsQuery(TypedDict):
     days: NotRequired[int]
     """Counts paths of contacts that reached a step in the last this many days, 1 to 366; all time when absent."""
+
+
+class GetWorkflowGoalQuery(TypedDict):
+    by: NotRequired[Literal["version", "branch"]]
+    """`version`: also for each version that contacts have entered by; `branch`: also for each branch of a SPLIT that they took."""
 
 
 class ListWebhookEndpointsQuery(TypedDict):

@@ -1,6 +1,6 @@
 import type { OperationClient } from '../client.ts';
 import type { CallOptions } from '../http.ts';
-import type { Body, ListQuery } from '../types.ts';
+import type { Body, Input, ListQuery } from '../types.ts';
 
 /** The methods of one kind of resource. Each takes its ID, then its body or filters, then the options of the call. */
 export abstract class Resource {
@@ -89,6 +89,10 @@ export class Workflows extends Resource {
   /** How many contacts are at each step. */
   countContacts(id: string, options?: CallOptions) {
     return this.client.call('countWorkflowContacts', { path: { id } }, options);
+  }
+  /** How many of those who have entered have reached the goal; with `by`, also by version or branch. */
+  getGoal(id: string, query: NonNullable<Input<'getWorkflowGoal'>['query']> = {}, options?: CallOptions) {
+    return this.client.call('getWorkflowGoal', { path: { id }, query }, options);
   }
   /** Moves contacts from an earlier version into another one. */
   migrate(id: string, body: NonNullable<Body<'migrateWorkflow'>>, options?: CallOptions) {

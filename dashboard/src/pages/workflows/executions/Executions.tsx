@@ -18,6 +18,7 @@ import { toast } from '../../../ui/toasts.tsx';
 import { stepText } from '../../../words/events.ts';
 import { counted } from '../../../words/numbers.ts';
 import { AskWhy, WhyButton } from '../../explain/Why.tsx';
+import { GoalResult } from '../GoalResult.tsx';
 import { executionStates, isActive, peopleQuery, refreshWorkflows, type Workflow, workflowQuery } from '../workflow.ts';
 import { type Failure, FailureLine, RetryFailedDialog, retryPreview } from './RetryDialog.tsx';
 import { StartDialog } from './StartDialog.tsx';
@@ -78,6 +79,7 @@ function List({ workflow }: { workflow: Workflow }) {
         </>
       }
     >
+      <GoalResult workflow={id} />
       {enabled ? <Failures workflow={id} onRetry={setDialog} /> : null}
       <Filters steps={steps} />
       <Shown query={executions}>

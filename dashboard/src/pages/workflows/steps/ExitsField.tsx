@@ -7,22 +7,22 @@ import { Button } from '../../../ui/Button.tsx';
 import { SelectField, TextField } from '../../../ui/Field.tsx';
 import { EventDataField, EventField } from './EventField.tsx';
 import { TreeField } from './forms/ConditionForm.tsx';
-import type { Exit } from './settings.ts';
+import type { Cause, Exit } from './settings.ts';
 
 const mostExits = 20;
-type Cause = 'event' | 'condition' | 'leavesSegment';
+type CauseType = 'event' | 'condition' | 'leavesSegment';
 
-function causeOf({ on }: Exit): Cause {
+function typeOf(on: Cause): CauseType {
   return on.condition ? 'condition' : typeof on.leavesSegment === 'string' ? 'leavesSegment' : 'event';
 }
 
-const emptyOf: Record<Cause, () => Exit['on']> = {
+const emptyOf: Record<CauseType, () => Cause> = {
   event: () => ({ event: '' }),
   condition: () => ({ condition: treeOf(newForm()) }),
   leavesSegment: () => ({ leavesSegment: '' }),
 };
 
-/** What ends executions early, whatever step they are at. */
+/** Edits what ends executions early, whatever step they are at. */
 export function ExitsField({
   exits,
   problemOf,
@@ -38,7 +38,7 @@ export function ExitsField({
     onChange([...exits, { id: `exit-${n}`, on: emptyOf.event(), reason: '' }]);
   };
   return (
-    <section className="stack" aria-label="Ends when">
+    <>
       <h3>Ends when</h3>
       <p className="text-sm text-muted">
         The contact leaves the workflow, and emails of the run that are still queued are canceled. Events and segments
@@ -57,7 +57,7 @@ export function ExitsField({
       <Button size="small" disabled={exits.length >= mostExits} onClick={add}>
         Add exit
       </Button>
-    </section>
+    </>
   );
 }
 
@@ -74,17 +74,46 @@ function ExitField({
   onChange: (exit: Exit) => void;
   onRemove: () => void;
 }) {
-  const { on, reason } = exit;
-  const cause = causeOf(exit);
-  const setOn = (changed: Exit['on']) => onChange({ ...exit, on: changed });
   return (
     <fieldset className="field">
       <legend>{title.replace('exit', 'Exit')}</legend>
+      <CauseFields on={exit.on} title={title} problemOf={problemOf} onChange={(on) => onChange({ ...exit, on })} />
+      <TextField
+        label={`Reason of ${title}`}
+        hint="Shown for the contact and for canceled emails."
+        required
+        maxLength={200}
+        value={exit.reason}
+        problem={problemOf('reason')}
+        onChange={({ target }) => onChange({ ...exit, reason: target.value })}
+      />
+      <Button size="small" onClick={onRemove}>
+        Remove {title}
+      </Button>
+    </fieldset>
+  );
+}
+
+/** The fields of what meets an exit or a goal. */
+export function CauseFields({
+  on,
+  title,
+  problemOf,
+  onChange: setOn,
+}: {
+  on: Cause;
+  title: string;
+  problemOf: (field: string) => string | undefined;
+  onChange: (on: Cause) => void;
+}) {
+  const cause = typeOf(on);
+  return (
+    <>
       <SelectField
         label={`Type of ${title}`}
         value={cause}
         problem={problemOf('on')}
-        onChange={({ target }) => setOn(emptyOf[target.value as Cause]())}
+        onChange={({ target }) => setOn(emptyOf[target.value as CauseType]())}
       >
         <option value="event">Event</option>
         <option value="condition">Condition</option>
@@ -116,19 +145,7 @@ function ExitField({
           onChange={(leavesSegment) => setOn({ leavesSegment })}
         />
       ) : null}
-      <TextField
-        label={`Reason of ${title}`}
-        hint="Shown for the contact and for canceled emails."
-        required
-        maxLength={200}
-        value={reason}
-        problem={problemOf('reason')}
-        onChange={({ target }) => onChange({ ...exit, reason: target.value })}
-      />
-      <Button size="small" onClick={onRemove}>
-        Remove {title}
-      </Button>
-    </fieldset>
+    </>
   );
 }
 

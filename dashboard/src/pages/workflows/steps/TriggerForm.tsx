@@ -13,7 +13,7 @@ import { EventDataField, EventField, SegmentEventField } from './EventField.tsx'
 import { CreatedFields, ScheduleFields } from './ScheduleFields.tsx';
 import { type Settings, settingsOf, triggerBody } from './settings.ts';
 
-const loadExits = () => import('./ExitsField.tsx');
+const loadEnds = () => import('./EndsField.tsx');
 
 /** The form of the settings, which are saved apart from the graph. */
 export function TriggerForm({ workflow, editing }: { workflow: Workflow; editing: Editing }) {
@@ -27,7 +27,7 @@ export function TriggerForm({ workflow, editing }: { workflow: Workflow; editing
   };
   const byOthers = draft !== null && JSON.stringify(base) !== JSON.stringify(saved);
   const save = useSaving(shown, saved, editing);
-  const exits = usePart(loadExits, true);
+  const ends = usePart(loadEnds, true);
   const problemOf = (field: string) => (save.error instanceof ApiError ? save.error.problemOf(field) : undefined);
   const submit = (event: FormEvent) => {
     event.preventDefault();
@@ -58,9 +58,7 @@ export function TriggerForm({ workflow, editing }: { workflow: Workflow; editing
         checked={shown.allowReentry}
         onChange={(event) => change({ allowReentry: event.target.checked })}
       />
-      {exits ? (
-        <exits.ExitsField exits={shown.exits} problemOf={problemOf} onChange={(list) => change({ exits: list })} />
-      ) : null}
+      {ends ? <ends.EndsField workflow={workflow.id} ends={shown} problemOf={problemOf} onChange={change} /> : null}
       {save.error ? <Problem error={save.error} /> : null}
       <div className="row">
         <Button type="submit" variant="primary" busy={save.isPending} disabled={draft === null || byOthers}>
@@ -87,6 +85,9 @@ function useSaving(shown: Settings, saved: Settings, { patch, writeSettings }: E
         ...(JSON.stringify(shown.exits) === JSON.stringify(saved.exits)
           ? {}
           : { exits: shown.exits as unknown as Workflow['exits'] }),
+        ...(JSON.stringify(shown.goal) === JSON.stringify(saved.goal)
+          ? {}
+          : { goal: shown.goal as unknown as Workflow['goal'] }),
       };
       return patch({ name, description: description || null, allowReentry, ...changed });
     },

@@ -8,11 +8,21 @@ export interface EventTest {
   value?: unknown;
 }
 
+/** What meets an exit or a goal, as the API has it. */
+export type Cause = { event?: string; where?: EventTest[]; condition?: Tree; leavesSegment?: string };
+
 /** What ends executions early, as the API has it. */
 export interface Exit {
   id: string;
-  on: { event?: string; where?: EventTest[]; condition?: Tree; leavesSegment?: string };
+  on: Cause;
   reason: string;
+}
+
+/** What a workflow is for, as the API has it. */
+export interface Goal {
+  on: Cause;
+  withinDays: number;
+  then: 'count' | 'exit';
 }
 
 /** The name of an automation, its trigger, and whether contacts may enter again. */
@@ -32,6 +42,7 @@ export interface Settings {
   /** Whether contacts that an import creates enter too. */
   imports: boolean;
   exits: Exit[];
+  goal: Goal | null;
 }
 
 /** The settings of a saved automation. */
@@ -52,6 +63,7 @@ export function settingsOf(workflow: Workflow): Settings {
     audienceCondition: isTree(triggerConfig?.audienceCondition) ? inOrder(triggerConfig.audienceCondition) : null,
     imports: triggerConfig?.imports === true,
     exits: workflow.exits as unknown as Exit[],
+    goal: workflow.goal as unknown as Goal | null,
   };
 }
 
