@@ -69,12 +69,19 @@ export function scrollList(viewer: Viewer, path: string, seconds: number, prepar
   });
 }
 
-/** Opens an address with a script of one's own, waits until it shows all it has, and does something there. */
-export function atPage<T>(viewer: Viewer, path: string, script: string, work: (page: Page) => Promise<T>): Promise<T> {
+/** Opens an address with a script of one's own, waits until it shows all it has, and does something there. `before` is done first. */
+export function atPage<T>(
+  viewer: Viewer,
+  path: string,
+  script: string,
+  work: (page: Page) => Promise<T>,
+  before?: (page: Page) => Promise<void>,
+): Promise<T> {
   return inWindow(viewer, async (page) => {
     const calls = callsOf(page);
     await page.addInitScript(whenShown);
     await page.addInitScript(script);
+    await before?.(page);
     await page.goto(viewer.url + path, { waitUntil: 'commit' });
     await untilShown(page, calls);
     return work(page);

@@ -16,16 +16,20 @@ const commit = '01ce82dd';
 export async function earlierRelease(): Promise<string | null> {
   if (process.env.UPGRADE_FROM) return process.env.UPGRADE_FROM;
   if (process.env.FULL_TESTS !== '1') return null;
-  const folder = join(root, '.cache', `release-${commit}`);
-  if (existsSync(folder)) return folder;
   const isThere = await run('git', ['cat-file', '-e', `${commit}^{commit}`], { cwd: root }).then(
     () => true,
     () => false,
   );
-  if (!isThere) return null;
+  return isThere ? installedRelease(commit) : null;
+}
+
+/** The folder of a commit of this repository, installed, which is made once and kept. */
+export async function installedRelease(name: string): Promise<string> {
+  const folder = join(root, '.cache', `release-${name}`);
+  if (existsSync(folder)) return folder;
   const unfinished = mkdtempSync(join(dirname(folder), 'release-'));
   try {
-    await run('sh', ['-c', `git archive ${commit} | tar -x -C "$0"`, unfinished], { cwd: root });
+    await run('sh', ['-c', `git archive ${name} | tar -x -C "$0"`, unfinished], { cwd: root });
     await run('npm', ['ci', '--prefer-offline', '--no-audit', '--no-fund'], { cwd: unfinished });
     renameSync(unfinished, folder);
   } catch (error) {
