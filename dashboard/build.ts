@@ -46,10 +46,19 @@ function takeTurn(): void {
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
     }
-    const builder = Number(existsSync(turn) ? readFileSync(turn, 'utf8') : 0);
+    const builder = builderOf(turn);
     // A builder that was killed has left its mark behind.
     if (builder > 0 && !isAlive(builder)) rmSync(turn, { force: true });
     Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 200);
+  }
+}
+
+/** The process that is building; 0 where it has just ended, and its mark with it. */
+function builderOf(turn: string): number {
+  try {
+    return Number(readFileSync(turn, 'utf8'));
+  } catch {
+    return 0;
   }
 }
 

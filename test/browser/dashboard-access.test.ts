@@ -10,6 +10,7 @@ import { desktop, phone, problemsInBothThemes } from '../support/browser.ts';
 import { type DashboardWorld, dashboardWorld } from '../support/dashboard.ts';
 import { signInAs } from '../support/dashboard-owner.ts';
 import { outsidePlaces, placeOf, projectPlaces, type Seeded, seedDashboard } from '../support/dashboard-seed.ts';
+import { focusOf } from '../support/hands.ts';
 import { aPerson, joins, type Person } from '../support/people.ts';
 
 const dist = fileURLToPath(new URL('../../dashboard/dist/', import.meta.url));
@@ -146,6 +147,32 @@ describe('by keyboard alone', () => {
       await page.locator('main:focus').waitFor();
       await page.keyboard.press('Tab');
       await focusOn(page, 'New campaign');
+    });
+  });
+
+  test.each(projectPlaces)('$path shows the focus wherever it is, and its main action is near', async (place) => {
+    await world.inPage({}, async (page) => {
+      await signedIn(page);
+      for (const colorScheme of ['light', 'dark'] as const) {
+        await page.emulateMedia({ colorScheme });
+        await open(page, placeOf(place, seeded));
+        await page.keyboard.press('Tab');
+        await page.keyboard.press('Enter');
+        const stops = [];
+        while (stops.length < 40) {
+          await page.keyboard.press('Tab');
+          const stop = await page.evaluate(focusOf);
+          if (!stop.isInMain) break;
+          stops.push(stop);
+        }
+        expect(
+          stops.filter(({ isShown }) => !isShown),
+          colorScheme,
+        ).toEqual([]);
+        if ((await page.locator('main .bg-solid:visible').count()) === 0) continue;
+        const [first = 40] = stops.flatMap(({ isPrimary }, index) => (isPrimary ? [index] : []));
+        expect(first, stops.map(({ name }) => name).join(', ')).toBeLessThan(12);
+      }
     });
   });
 

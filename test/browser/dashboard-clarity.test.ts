@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { aProject, type TestProject } from '../support/api.ts';
@@ -339,7 +340,22 @@ test('the command palette finds pages, actions and people, and shortcuts are lis
 
     await page.locator('main').focus();
     await page.keyboard.press('?');
-    await page.getByRole('dialog', { name: 'Keyboard shortcuts' }).getByText('Go to Segments').waitFor();
+    const help = page.getByRole('dialog', { name: 'Keyboard shortcuts' });
+    await help.getByText('Go to Segments').waitFor();
+    expect(await accessibilityProblems(page)).toEqual([]);
+    const listed = await help.locator('dt').evaluateAll((names) =>
+      names.map((name) => {
+        const keys = [...(name.nextElementSibling?.children ?? [])].map(({ tagName, textContent }) =>
+          tagName === 'KBD' ? `\`${textContent}\`` : textContent,
+        );
+        return `| ${name.closest('section')?.ariaLabel} | ${name.textContent} | ${keys.join(' ')} |`;
+      }),
+    );
+    const guide = readFileSync(new URL('../../docs/guides/keyboard.md', import.meta.url), 'utf8');
+    const inGuide = guide.split('\n').filter((line) => /^\| (?!Where)/.test(line));
+    expect(inGuide.map((line) => line.replaceAll('`Ctrl`', process.platform === 'darwin' ? '`⌘`' : '`Ctrl`'))).toEqual(
+      listed,
+    );
     await page.keyboard.press('Escape');
     await page.getByRole('dialog').waitFor({ state: 'detached' });
     await page.keyboard.press('g');

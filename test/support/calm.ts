@@ -70,7 +70,8 @@ export function actWhenCalm(page: Page): void {
   }
 }
 
-async function untilCalm(page: Page): Promise<void> {
+/** Waits until a page has loaded and drawn what it asks for, for two seconds at most. */
+export async function untilCalm(page: Page): Promise<void> {
   const traffic = followed.get(page);
   const until = performance.now() + longestMs;
   while (traffic !== undefined && !traffic.isCalm && performance.now() < until) await page.waitForTimeout(20);

@@ -3,6 +3,7 @@ import { aProject, type TestProject } from './api.ts';
 import { type AutomationHand, automationHand } from './automations.ts';
 import { type DashboardWorld, dashboardWorld } from './dashboard.ts';
 import { signInAs } from './dashboard-owner.ts';
+import { type Hand, mouse } from './hands.ts';
 import { aPerson, joins, type Person } from './people.ts';
 
 /** The whole service with one project, its owner, and what a test does in the designer. */
@@ -65,11 +66,11 @@ export const pick = (page: Page, label: string, option: string) =>
 export const stepOn = (page: Page, name: string): Locator => page.locator('.react-flow__node', { hasText: name });
 
 /** Adds a step of a type behind the selected one, opens its form and names it. */
-export async function add(page: Page, what: string, name: string): Promise<void> {
-  await press(page, 'Add step');
-  await page.getByRole('menuitem', { name: new RegExp(`^${what}$`, 'i') }).click();
+export async function add(page: Page, what: string, name: string, hand: Hand = mouse(page)): Promise<void> {
+  await hand.press('Add step');
+  await hand.press(page.getByRole('menuitem', { name: new RegExp(`^${what}$`, 'i') }));
   await page.getByRole('heading', { level: 2, name: new RegExp(`^${what}`, 'i') }).waitFor();
-  await type(page, 'Name', name);
+  await hand.type('Name', name);
   await page.getByRole('heading', { level: 2, name, exact: true }).waitFor();
 }
 

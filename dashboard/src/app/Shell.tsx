@@ -17,10 +17,12 @@ import { loaded } from '../api/load.ts';
 import { Button } from '../ui/Button.tsx';
 import { Kbd } from '../ui/Kbd.tsx';
 import { Menu, MenuChoice, MenuItem, MenuLabel, MenuSeparator } from '../ui/Menu.tsx';
+import { useKeptFocus } from './focus.ts';
 import { HoldBanner } from './HoldBanner.tsx';
+import { paletteKeys } from './mod-key.ts';
 import { places } from './places.ts';
 import { myProjects, useSignOut, whoAmI } from './session.ts';
-import { type Opened, paletteKeys, useShortcuts } from './shortcuts.ts';
+import { type Opened, useShortcuts } from './shortcuts.ts';
 import { chooseTheme, theme, themes } from './theme.ts';
 
 const CommandPalette = lazy(() =>
@@ -43,6 +45,7 @@ export function Shell() {
   const [isOpen, setOpen] = useState(false);
   const [opened, setOpened] = useState<Opened>(null);
   useShortcuts(project, setOpened);
+  useKeptFocus();
   // biome-ignore lint/correctness/useExhaustiveDependencies: another page has been opened
   useEffect(() => setOpen(false), [pathname]);
   return (

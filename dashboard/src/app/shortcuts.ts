@@ -5,33 +5,6 @@ import { places } from './places.ts';
 /** The overlays of the shell that are open above the page. */
 export type Opened = 'palette' | 'shortcuts' | null;
 
-/** The key that makes a command of a letter, as this machine's keyboard has it. */
-export const mod = navigator.userAgent.includes('Mac') ? '⌘' : 'Ctrl';
-
-/** The keys that open the command palette, as this machine's keyboard has them. */
-export const paletteKeys = [mod, 'K'];
-
-/** Every shortcut that works on all pages, with its keys. */
-export const shortcuts: readonly { name: string; keys: readonly string[] }[] = [
-  { name: 'Search and run commands', keys: paletteKeys },
-  { name: 'Show keyboard shortcuts', keys: ['?'] },
-  { name: 'Search this list', keys: ['/'] },
-  ...places.flatMap(({ pages }) =>
-    pages.map(({ name, letter }) => ({ name: `Go to ${name}`, keys: ['G', letter.toUpperCase()] })),
-  ),
-];
-
-/** The keys that work while an email is written. */
-export const writingShortcuts: typeof shortcuts = [
-  { name: 'Save', keys: [mod, 'S'] },
-  { name: 'Show or hide the preview', keys: [mod, 'P'] },
-  { name: 'Add or edit a link', keys: [mod, 'K'] },
-  { name: 'Insert a block', keys: ['/'] },
-  { name: 'Insert a variable', keys: ['{', '{'] },
-  { name: 'Move the block', keys: ['Alt', '↑', '↓'] },
-  { name: 'Duplicate the block', keys: [mod, 'Shift', 'D'] },
-];
-
 /** How long after `g` the second key may come, in milliseconds. */
 const patience = 1_500;
 

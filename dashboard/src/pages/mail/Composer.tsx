@@ -1,6 +1,6 @@
 import { Ellipsis, Eye, EyeOff } from 'lucide-react';
 import { type ReactNode, useEffect, useRef, useState, useSyncExternalStore } from 'react';
-import { mod } from '../../app/shortcuts.ts';
+import { mod } from '../../app/mod-key.ts';
 import { Button } from '../../ui/Button.tsx';
 import { Menu } from '../../ui/Menu.tsx';
 import { useTitle } from '../../ui/Page.tsx';

@@ -4,7 +4,7 @@ import { type ReactNode, type RefObject, useEffect, useRef } from 'react';
 import { type MenuItems, MenuItemsContext } from '../Menu.tsx';
 
 const item =
-  'flex cursor-pointer items-center gap-2 rounded px-2 py-1.5 outline-none select-none data-highlighted:bg-hover [&_svg]:size-4 [&_svg]:shrink-0 [&_svg]:text-muted';
+  'flex cursor-pointer items-center gap-2 rounded px-2 py-1.5 -outline-offset-2 select-none data-highlighted:bg-hover [&_svg]:size-4 [&_svg]:shrink-0 [&_svg]:text-muted';
 
 /** A menu at the button that opens it. */
 export function OpenMenu({

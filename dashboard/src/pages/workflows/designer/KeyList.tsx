@@ -1,3 +1,6 @@
+import { designing } from '../../../app/key-lists.ts';
+import { Keys } from '../../../app/ShortcutsDialog.tsx';
+
 /** How steps are added and connected, and when edits take effect. */
 export function EditingHints({ publishes }: { publishes: boolean }) {
   return (
@@ -17,31 +20,8 @@ export function EditingHints({ publishes }: { publishes: boolean }) {
 /** The keys of the canvas and what each does. */
 export function KeyList() {
   return (
-    <dl className="facts mt-2">
-      <dt>Tab</dt>
-      <dd>Go to a step or path</dd>
-      <dt>Arrow keys</dt>
-      <dd>Go to the next step</dd>
-      <dt>Alt + arrow</dt>
-      <dd>Move the step</dd>
-      <dt>Enter</dt>
-      <dd>Open</dd>
-      <dt>Shift + arrow, Shift + click</dt>
-      <dd>Select more steps</dd>
-      <dt>Ctrl + C, X, V</dt>
-      <dd>Copy, cut, paste</dd>
-      <dt>Ctrl + D</dt>
-      <dd>Duplicate</dd>
-      <dt>Ctrl + A</dt>
-      <dd>Select all steps</dd>
-      <dt>Delete</dt>
-      <dd>Delete</dd>
-      <dt>Escape</dt>
-      <dd>Clear the selection</dd>
-      <dt>/ or Ctrl + F</dt>
-      <dd>Find a step</dd>
-      <dt>Ctrl + Z, Ctrl + Y</dt>
-      <dd>Undo, redo</dd>
-    </dl>
+    <div className="mt-2">
+      <Keys of={designing} narrow />
+    </div>
   );
 }
