@@ -102,6 +102,7 @@ import { Migration20261129011500_contact_created } from './Migration202611290115
 import { Migration20261129013500_project_retention } from './Migration20261129013500_project_retention.ts';
 import { Migration20261129014000_holdout } from './Migration20261129014000_holdout.ts';
 import { Migration20261129015000_goals } from './Migration20261129015000_goals.ts';
+import { Migration20261129020000_date_triggers } from './Migration20261129020000_date_triggers.ts';
 
 /** Every migration in the order it runs. A released one is never edited; a change of the schema is a new one. Functions have files of their own. */
 export const migrations = [
@@ -236,4 +237,5 @@ export const migrations = [
   { name: 'Migration20261129013500_project_retention', class: Migration20261129013500_project_retention },
   { name: 'Migration20261129014000_holdout', class: Migration20261129014000_holdout },
   { name: 'Migration20261129015000_goals', class: Migration20261129015000_goals },
+  { name: 'Migration20261129020000_date_triggers', class: Migration20261129020000_date_triggers },
 ];

@@ -122,6 +122,30 @@ create table automation_arrivals (
 ) with (autovacuum_vacuum_scale_factor=0.02);
 create index automation_arrivals_contact on automation_arrivals using btree (contact_id);
 
+-- How far an automation that dates start has followed the changes of contacts: those before an instant, and of that instant up to an ID.
+create table automation_date_places (
+  automation_id uuid not null,
+  revision integer not null,
+  since timestamp(3) with time zone not null,
+  followed_at timestamp(3) with time zone not null,
+  followed_id uuid not null,
+  constraint automation_date_places_pkey primary key (automation_id),
+  constraint automation_date_places_automation_id_fkey foreign key (automation_id) references automations(id) on delete cascade
+);
+
+-- When a date of a contact starts an automation next, null while it has none to come, and the day of the last one that did.
+create table automation_dates (
+  contact_id uuid not null,
+  automation_id uuid not null,
+  due_at timestamp(3) with time zone,
+  is_invalid boolean default false not null,
+  last_day date,
+  constraint automation_dates_pkey primary key (contact_id, automation_id),
+  constraint automation_dates_automation_id_fkey foreign key (automation_id) references automations(id) on delete cascade
+);
+create index automation_dates_due on automation_dates using btree (automation_id, due_at);
+create index automation_dates_invalid on automation_dates using btree (automation_id) where is_invalid;
+
 -- How often a contact entered an automation, and the last reason why it did not. The lock of the row serializes the starts of a
 -- contact.
 create table automation_entries (
@@ -400,9 +424,10 @@ create table automations (
   constraint automations_pkey primary key (id),
   constraint automations_edited_by_fkey foreign key (edited_by) references users(id) on delete set null,
   constraint automations_project_id_fkey foreign key (project_id) references projects(id) on delete cascade,
-  constraint automations_trigger_type_check check ((trigger_type = any (array['EVENT'::text, 'MANUAL'::text, 'SCHEDULE'::text, 'CONTACT_CREATED'::text])))
+  constraint automations_trigger_type_check check ((trigger_type = any (array['EVENT'::text, 'MANUAL'::text, 'SCHEDULE'::text, 'CONTACT_CREATED'::text, 'DATE'::text])))
 );
 create index automations_created on automations using btree (project_id) where ((trigger_type = 'CONTACT_CREATED'::text) and enabled);
+create index automations_dates on automations using btree (id) where ((trigger_type = 'DATE'::text) and enabled);
 create index automations_event on automations using btree (project_id, event_name) where enabled;
 create index automations_project on automations using btree (project_id, created_at desc, id desc);
 create index automations_schedule on automations using btree (id) where (trigger_type = 'SCHEDULE'::text);
@@ -1922,6 +1947,7 @@ begin
 
   -- Executions of workflows go; deleting those that are under way cancels them (cancel_lost_runs).
   delete from automation_arrivals a where a.contact_id = any (lost || trashed);
+  delete from automation_dates d where d.contact_id = any (lost || trashed);
   delete from automation_runs r where r.contact_id = any (lost);
   delete from automation_entries n where n.contact_id = any (lost);
 

@@ -31,6 +31,7 @@ begin
 
   -- Executions of workflows go; deleting those that are under way cancels them (cancel_lost_runs).
   delete from automation_arrivals a where a.contact_id = any (lost || trashed);
+  delete from automation_dates d where d.contact_id = any (lost || trashed);
   delete from automation_runs r where r.contact_id = any (lost);
   delete from automation_entries n where n.contact_id = any (lost);
 

@@ -12,7 +12,7 @@ import { stepTypes } from './graph/step-configs.ts';
 const p = defineEntity.properties;
 
 /** The types of triggers. */
-export const triggerTypes = ['EVENT', 'MANUAL', 'SCHEDULE', 'CONTACT_CREATED'] as const;
+export const triggerTypes = ['EVENT', 'MANUAL', 'SCHEDULE', 'CONTACT_CREATED', 'DATE'] as const;
 
 /**
  * A workflow that contacts go through. `graphDirty`: steps or transitions changed since `currentVersionId` was written.
@@ -53,6 +53,7 @@ export const Automation = defineEntity({
       properties: ['projectId'],
       where: "(trigger_type = 'CONTACT_CREATED') AND enabled",
     },
+    { name: 'automations_dates', properties: ['id'], where: "(trigger_type = 'DATE') AND enabled" },
     { name: 'automations_event', properties: ['projectId', 'eventName'], where: 'enabled' },
     {
       name: 'automations_project',
@@ -92,6 +93,42 @@ export const AutomationArrival = defineEntity({
   },
   uniques: [{ properties: ['automationId', 'eventId'] }],
   indexes: [{ name: 'automation_arrivals_contact', properties: ['contactId'] }],
+});
+
+/**
+ * When a date of a contact starts an automation next; null where it has none to come. `lastDay` is the day of the last one that did, and
+ * `isInvalid` says that the value is no date.
+ */
+export const AutomationDate = defineEntity({
+  name: 'AutomationDate',
+  tableName: 'automation_dates',
+  properties: {
+    contactId: p.uuid().primary(),
+    automationId: p.manyToOne(Automation).mapToPk().deleteRule('cascade').primary().updateRule('no action'),
+    dueAt: p.datetime(3).nullable(),
+    isInvalid: p.boolean().default(false),
+    lastDay: p.date().nullable(),
+  },
+  indexes: [
+    { name: 'automation_dates_due', properties: ['automationId', 'dueAt'] },
+    { name: 'automation_dates_invalid', properties: ['automationId'], where: 'is_invalid' },
+  ],
+});
+
+/**
+ * How far an automation that dates start has followed the changes of contacts: those before `followedAt`, and of that instant up to
+ * `followedId`. Dates count from `since`. It begins anew when the automation has another `revision` of its trigger.
+ */
+export const AutomationDatePlace = defineEntity({
+  name: 'AutomationDatePlace',
+  tableName: 'automation_date_places',
+  properties: {
+    automationId: p.manyToOne(Automation).mapToPk().deleteRule('cascade').primary().updateRule('no action'),
+    revision: p.integer(),
+    since: p.datetime(3),
+    followedAt: p.datetime(3),
+    followedId: p.uuid(),
+  },
 });
 
 /** An instant from which an automation was enabled, or disabled. */

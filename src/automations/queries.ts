@@ -118,7 +118,7 @@ export async function insertAutomation(tx: Database, automation: NewAutomation):
 
 /**
  * Writes what of an automation can be changed; the row must be locked. That it is enabled or disabled is noted, because an event of a
- * contact may be asked about months later. An enabled one keeps the limits of the key that changes it, or none. `reschedules` says that its schedule must follow,
+ * contact may be asked about months later. An enabled one keeps the limits of the key that changes it, or none. `reschedules` says that its schedule, or its dates, must follow,
  * `editedBy` whose session it was, null for a key.
  */
 export async function updateAutomation(

@@ -55,7 +55,7 @@ export const automationRoutes = [
     ...inProject('workflows:write'),
     summary: 'Create a workflow',
     description:
-      'It is created disabled, with its TRIGGER step. `triggerType` is EVENT when absent, which needs `eventName`; MANUAL, SCHEDULE and CONTACT_CREATED take their `triggerConfig` and no event.',
+      'It is created disabled, with its TRIGGER step. `triggerType` is EVENT when absent, which needs `eventName`; MANUAL, SCHEDULE, CONTACT_CREATED and DATE take their `triggerConfig` and no event.',
     status: 201,
     body: CreateWorkflow,
     example: { name: 'Welcome', eventName: 'signup' },

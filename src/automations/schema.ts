@@ -31,11 +31,11 @@ export const WorkflowBody = v.object({
   description: field('Description of the workflow; null if there is none.', v.nullable(v.string())),
   enabled: field('Whether the workflow is enabled, so that contacts can enter it.', v.boolean()),
   triggerType: field(
-    'How contacts enter: `EVENT` at an event, `MANUAL` by a request, `SCHEDULE` at the times of a cron expression, `CONTACT_CREATED` when they are created.',
+    'How contacts enter: `EVENT` at an event, `MANUAL` by a request, `SCHEDULE` at the times of a cron expression, `CONTACT_CREATED` when they are created, `DATE` at a date of theirs.',
     TriggerTypeField,
   ),
   triggerConfig: field(
-    'Configuration of the trigger. `EVENT`: `eventName`, and `where` to test the data of the event. `SCHEDULE`: `schedule`, `timezone`, and `segmentId` or `audienceCondition`. `CONTACT_CREATED`: `audienceCondition` and `imports`. Null if there is none.',
+    'Configuration of the trigger. `EVENT`: `eventName`, and `where` to test the data of the event. `SCHEDULE`: `schedule`, `timezone`, and `segmentId` or `audienceCondition`. `CONTACT_CREATED`: `audienceCondition` and `imports`. `DATE`: `field`, `offset`, `at`, `every`, `zone` and `fallback`. Null if there is none.',
     v.nullable(Json),
   ),
   allowReentry: field('Whether a contact can enter again after leaving.', v.boolean()),
@@ -88,11 +88,11 @@ export const CreateWorkflow = v.object({
     v.nullish(v.pipe(v.string(), v.trim(), textField('eventName', 0, 255))),
   ),
   triggerType: field(
-    'How contacts enter: `EVENT` at each event of a name, `MANUAL` by `POST /workflows/{id}/executions`, `SCHEDULE` at the times of a cron expression, `CONTACT_CREATED` when they are created, once each.',
+    'How contacts enter: `EVENT` at each event of a name, `MANUAL` by `POST /workflows/{id}/executions`, `SCHEDULE` at the times of a cron expression, `CONTACT_CREATED` when they are created, once each, `DATE` at a date of theirs, such as a birthday.',
     v.optional(TriggerTypeField, 'EVENT'),
   ),
   triggerConfig: field(
-    'Configuration of the trigger, up to 256 KiB. `EVENT`: `eventName`, and `where` to test the data of the event. `SCHEDULE`: `schedule` (a cron expression of five fields), `timezone`, and `segmentId`, `audienceCondition` or both. `CONTACT_CREATED`: `audienceCondition`, a condition tree that new contacts must match, and `imports`, `true` for those that an import creates too.',
+    'Configuration of the trigger, up to 256 KiB. `EVENT`: `eventName`, and `where` to test the data of the event. `SCHEDULE`: `schedule` (a cron expression of five fields), `timezone`, and `segmentId`, `audienceCondition` or both. `CONTACT_CREATED`: `audienceCondition`, a condition tree that new contacts must match, and `imports`, `true` for those that an import creates too. `DATE`: `field` with the date, such as `data.birthday`, `offset` and `at` as in `WAIT_UNTIL`, `every` (`year` for each year), `zone` and `fallback`.',
     v.nullish(GivenConfig),
   ),
   description: field('Description of the workflow, up to 2,000 characters; null or absent for none.', Description),
@@ -105,7 +105,7 @@ export const PatchWorkflow = v.object({
   name: field('New name, 1 to 255 characters.', v.optional(Name)),
   description: field('New description, up to 2,000 characters; null removes it.', Description),
   triggerType: field(
-    'New trigger: `EVENT`, `MANUAL`, `SCHEDULE` or `CONTACT_CREATED`. It cannot change while contacts are inside.',
+    'New trigger: `EVENT`, `MANUAL`, `SCHEDULE`, `CONTACT_CREATED` or `DATE`. It cannot change while contacts are inside.',
     v.optional(TriggerTypeField),
   ),
   triggerConfig: field(

@@ -116,7 +116,9 @@ export async function patchAutomation(
     if (retriggers || changesEnds) await followTrigger(tx, after, body);
     const scheduled = [before, after].some(({ enabled, triggerType }) => enabled && triggerType === 'SCHEDULE');
     const reschedules = scheduled && (retriggers || before.enabled !== after.enabled || before.name !== after.name);
-    const { row, scheduleRevision } = await updateAutomation(tx, after, reschedules, userId);
+    const dated = [before, after].some(({ enabled, triggerType }) => enabled && triggerType === 'DATE');
+    const redates = dated && (retriggers || before.enabled !== after.enabled);
+    const { row, scheduleRevision } = await updateAutomation(tx, after, reschedules || redates, userId);
     if (after.enabled) await keepSenders(tx, id);
     const tickets = reschedules ? [await enqueue(tx, scheduleCommand(row, scheduleRevision))] : [];
     const verb = before.enabled === after.enabled ? 'updated' : after.enabled ? 'enabled' : 'disabled';

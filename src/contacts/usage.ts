@@ -123,7 +123,7 @@ function together(...lists: Use[][]): Use[] {
   return [...new Map(lists.flat().map((use) => [use.id, use])).values()];
 }
 
-// A CONDITION or a WAIT_UNTIL asks for a field, an UPDATE_CONTACT writes it.
+// A CONDITION, a WAIT_UNTIL or the trigger DATE asks for a field, an UPDATE_CONTACT writes it.
 async function automationsUsingField(db: Database, projectId: string, field: string): Promise<Use[]> {
   if (field.includes('\0')) return [];
   const key = field.startsWith('data.') ? field.slice('data.'.length) : '';
@@ -132,7 +132,7 @@ async function automationsUsingField(db: Database, projectId: string, field: str
     select a.id, a.name from automations a
     where a.project_id = ${projectId} and exists (
       select from automation_steps s where s.automation_id = a.id and (
-        s.type in ('CONDITION', 'WAIT_UNTIL') and s.config ->> 'field' = any(${names}::text[])
+        s.type in ('CONDITION', 'WAIT_UNTIL', 'TRIGGER') and s.config ->> 'field' = any(${names}::text[])
         or s.type = 'UPDATE_CONTACT' and (s.config -> 'updates' ? ${key} or s.config -> 'data' ? ${key})))
     order by a.created_at, a.id`);
 }

@@ -330,6 +330,34 @@ test('new contacts are chosen as the trigger, with a condition and with those of
   });
 });
 
+test('a date is chosen as the trigger, and shows the next times for a contact', async () => {
+  const { own, inDashboard, open } = designer;
+  await own.contact('hanna.moor@wattenmeer.test', { birthday: '1992-03-10', timezone: 'Europe/Berlin' });
+  const { id } = await own.automation({ name: 'Geburtstag' });
+  await inDashboard(async (page) => {
+    await open(page, `workflows/${id}`);
+    await stepOn(page, 'Trigger').click();
+    await pick(page, 'Trigger', 'DATE');
+    await type(page, 'Field', 'data.birthday');
+    await type(page, 'Offset', '-1d');
+    await page.getByLabel('Repeat every year').check();
+    await page.getByText('Save the settings to see').waitFor();
+    await press(page, 'Save settings');
+    await page.getByText('Settings saved').waitFor();
+    await press(page, 'Show next times for a contact');
+    await type(page, 'Search contacts', 'hanna.moor');
+    await page.getByRole('radio', { name: 'hanna.moor@wattenmeer.test' }).check();
+    await page.getByText('Time zone: Europe/Berlin.').waitFor();
+    expect(await page.getByText(/March 9, 20\d\d at 9:00/).count()).toBe(3);
+    expect(await accessibilityProblems(page)).toEqual([]);
+  });
+  expect(await own.done('GET', `/workflows/${id}`)).toMatchObject({
+    triggerType: 'DATE',
+    triggerConfig: { field: 'data.birthday', offset: '-1d', at: '09:00', every: 'year', zone: 'contact' },
+    issues: [],
+  });
+});
+
 test('the condition of a schedule is built in the designer, beside whom it finds, and so are its exits', async () => {
   const { own, inDashboard, open } = designer;
   const left = { name: 'Trial', type: 'STATIC', trackMembership: true };

@@ -6,6 +6,7 @@ import type { Database } from '../../store/sql.ts';
 import type { Automation } from '../entity.ts';
 import type { Issue } from '../graph/schema.ts';
 import { readStepConfig } from '../graph/step-configs.ts';
+import { readDateTrigger } from '../graph/wait-until.ts';
 import type { AutomationRow } from '../rows.ts';
 import { calendarsOf, readSchedule } from './schedule.ts';
 
@@ -22,6 +23,11 @@ export function triggerStep({ triggerType, triggerConfig }: Pick<AutomationRow, 
 } {
   const eventName = triggerType === 'EVENT' ? eventNameOf(triggerConfig) : null;
   const where = triggerConfig?.where ?? null;
+  if (triggerType === 'DATE') {
+    const { field, offset, at, every, zone, fallback } = triggerConfig ?? {};
+    const given = Object.entries({ field, offset, at, every, zone, fallback });
+    return { name: 'Trigger: date', config: Object.fromEntries(given.filter(([, value]) => value !== undefined)) };
+  }
   if (triggerType === 'CONTACT_CREATED') {
     const { audienceCondition, imports } = triggerConfig ?? {};
     const config = {
@@ -54,6 +60,10 @@ export async function triggerIssues(
   if (triggerType === 'CONTACT_CREATED') {
     const issues = stepIssues({ triggerType, triggerConfig });
     return issues.length > 0 ? issues : audienceIssues(db, projectId, triggerConfig?.audienceCondition);
+  }
+  if (triggerType === 'DATE') {
+    const { problems } = readDateTrigger(triggerConfig);
+    return (problems ?? []).map(({ field, message }) => ({ field: `triggerConfig.${field}`, message }));
   }
   const { schedule, problems } = readSchedule(triggerConfig);
   if (schedule === null)

@@ -3,6 +3,7 @@ import { parseIsoDate } from '../../lib/conditions/dates.ts';
 import type { JsonObjectValue, JsonValue } from '../../lib/contact-data.ts';
 import { clockIn, dayMs, hourMs, isTimezone, longestZone } from '../../lib/time.ts';
 import { choice, coded, codedAt, field, textField, wholeNumber } from '../../lib/validation/fields.ts';
+import { type FieldProblem, fieldProblems } from '../../lib/validation/problems.ts';
 
 // What clocks in a zone show at an instant, as if it were UTC, in whole seconds.
 function wallAt(instant: number, zone: string): number {
@@ -119,10 +120,43 @@ export const UntilDate = v.pipe(
   v.object(untilDate),
   codedAt('custom', 'at', ({ offset, at }) => !at || !offset?.endsWith('h'), 'needs an "offset" in days or weeks'),
 );
+
+/** The config of the trigger DATE. */
+const DateTrigger = v.pipe(
+  v.object({
+    field: v.pipe(
+      untilDate.field,
+      coded<string>(
+        'custom',
+        (name) => /^(contact\.)?data\..|^contact\.createdAt$/.test(name),
+        'must be a field with dates, for example "data.birthday"',
+      ),
+    ),
+    offset: untilDate.offset,
+    at: untilDate.at,
+    every: v.nullish(v.picklist(['year'], 'must be "year" or null')),
+    ...zones,
+  }),
+  codedAt('custom', 'at', ({ offset, at }) => !at || !offset?.endsWith('h'), 'needs an "offset" in days or weeks'),
+);
+export type DateTrigger = v.InferOutput<typeof DateTrigger>;
+
+/** Reads the config of a DATE trigger, or says what is wrong with it; `field` begins at the config. */
+export function readDateTrigger(
+  config: unknown,
+): { trigger: DateTrigger; problems: null } | { trigger: null; problems: FieldProblem[] } {
+  const parsed = v.safeParse(DateTrigger, config ?? {});
+  if (parsed.success) return { trigger: parsed.output, problems: null };
+  return { trigger: null, problems: fieldProblems(parsed.issues) };
+}
+
 export type WaitUntil = v.InferOutput<typeof UntilTime> | v.InferOutput<typeof UntilDate>;
 
 /** The time zone that a config means for a contact with this data; `isInvalid` where the contact names one that is none. */
-export function zoneFor({ zone, fallback }: WaitUntil, data: JsonObjectValue): { zone: string; isInvalid: boolean } {
+export function zoneFor(
+  { zone, fallback }: Pick<WaitUntil, 'zone' | 'fallback'>,
+  data: JsonObjectValue,
+): { zone: string; isInvalid: boolean } {
   if (zone !== ofContact) return { zone, isInvalid: false };
   const { timezone = null } = data;
   if (typeof timezone === 'string' && isTimezone(timezone)) return { zone: timezone, isInvalid: false };
@@ -165,4 +199,43 @@ export function dateInstant(
   const wall = (isDay ? read : read + offsetAt(read, zone)) + by;
   const instant = wallInstant(at ? Math.floor(wall / dayMs) * dayMs + msOf(at) : wall, zone);
   return instant > lastInstant ? null : instant;
+}
+
+/** A time at which a date of a contact starts a workflow: the day of the date, which tells it from others, and the instant. */
+export interface Occurrence {
+  day: string;
+  at: number;
+}
+
+/** Returns whether a value is a date. */
+export function isDate(value: JsonValue | undefined): value is string {
+  return typeof value === 'string' && parseIsoDate(value) !== null;
+}
+
+/**
+ * Goes through the occurrences of a date from an instant on, in their order: the date itself, or its day in each year from that of the date on,
+ * February 29 as the 28th in other years.
+ */
+export function* occurrencesOf(
+  { every, offset, at }: Pick<DateTrigger, 'every' | 'offset' | 'at'>,
+  value: JsonValue | undefined,
+  zone: string,
+  from: number,
+): Generator<Occurrence> {
+  if (!isDate(value)) return;
+  const first = Number(value.slice(0, 4));
+  // The offset is up to a year, and clocks are up to a day apart.
+  const begin = every === 'year' ? Math.max(first, new Date(from).getUTCFullYear() - 2) : first;
+  const end = every === 'year' ? 9999 : first;
+  for (let year = begin; year <= end; year += 1) {
+    const text = inYear(value, year);
+    const instant = dateInstant({ offset, at }, text, zone);
+    if (instant !== null && instant >= from) yield { day: text.slice(0, 10), at: instant };
+  }
+}
+
+function inYear(date: string, year: number): string {
+  const isLeap = new Date(Date.UTC(year, 1, 29)).getUTCMonth() === 1;
+  const rest = date.slice(4);
+  return `${String(year).padStart(4, '0')}${isLeap ? rest : rest.replace(/^-02-29/, '-02-28')}`;
 }

@@ -331,7 +331,14 @@ export type CountWorkflowPeople = v.InferOutput<typeof CountWorkflowPeople>;
 /** How many contacts are at each step now, and what became of those who reached it. */
 export const WorkflowPeople = v.object({
   active: field('Number of contacts in the workflow now.', Integer),
-  arriving: field('Number of contacts that are about to enter, by an event or a schedule.', Integer),
+  arriving: field(
+    'Number of contacts that are about to enter, by an event, a schedule, a date or their creation.',
+    Integer,
+  ),
+  invalidDates: field(
+    'Number of contacts whose value in the field of the trigger `DATE` is not a date, so that they do not enter; 0 for other triggers.',
+    Integer,
+  ),
   steps: field(
     'Steps of the graph, and of older versions that contacts are still in.',
     v.array(

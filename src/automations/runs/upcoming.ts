@@ -3,6 +3,7 @@ import { invalidField } from '../../lib/errors.ts';
 import { isoText } from '../../store/columns.ts';
 import { type Database, raw, sql } from '../../store/sql.ts';
 import { Template } from '../../templates/queries.ts';
+import { AutomationDate } from '../entity.ts';
 import { findAutomation, found, stepsOf } from '../queries.ts';
 import { isActive } from '../rows.ts';
 import { pinnedVersion } from '../versions.ts';
@@ -32,6 +33,7 @@ export async function countInside(
   return {
     active: counts.reduce((total, { count }) => total + count, 0),
     arriving,
+    invalidDates: await db.em.count(AutomationDate, { automationId, isInvalid: true }),
     steps: ids.map((stepId) => {
       const step = live.find(({ id }) => id === stepId);
       const own = counts.filter((one) => one.stepId === stepId);

@@ -3,11 +3,12 @@ import type { JsonObjectValue } from '../../lib/contact-data.ts';
 import { asksConditions, type Exits, endsOf } from '../graph/exits.ts';
 import type { Graph, GraphStep } from '../graph/graph.ts';
 import { delayMs, unnamedExit } from '../graph/step-configs.ts';
-import { nextTime } from '../graph/wait-until.ts';
+import { nextTime, occurrencesOf, readDateTrigger, zoneFor } from '../graph/wait-until.ts';
 import {
   type ConditionConfig,
   type ConditionOutput,
   contextOf,
+  fieldValue,
   mergeContext,
   type StepFacts,
 } from '../runtime/condition.ts';
@@ -149,7 +150,17 @@ async function tryTrigger(
   { data }: Pick<TestRun, 'data'>,
   rehearsal: Rehearsal,
 ): Promise<Tried> {
-  const { eventName, where, audienceCondition } = step.config;
+  const { eventName, where, audienceCondition, field } = step.config;
+  const { trigger } = field === undefined ? { trigger: null } : readDateTrigger(step.config);
+  if (trigger !== null) {
+    const { zone, isInvalid } = zoneFor(trigger, facts.contact.data);
+    const next: string[] = [];
+    for (const occurrence of occurrencesOf(trigger, fieldValue(trigger.field, facts), zone, at)) {
+      next.push(new Date(occurrence.at).toISOString());
+      if (next.length === 3) break;
+    }
+    return { output: { next, zone, ...(isInvalid && { invalidZone: true }) }, endsAt: at };
+  }
   if (audienceCondition) {
     const tested = await rehearsal.condition({ mode: 'tree', condition: audienceCondition }, facts, at);
     if (tested.branch === 'yes') return { output: {}, endsAt: at };

@@ -71,11 +71,11 @@ export async function trackEvent(
   const event = {
     id,
     projectId,
-    contactId: sql`contact.id`,
+    contactId: raw('contact.id'),
     name,
     data: eventDataText(data),
     limitedBy: limitingKey(db),
-    from: sql`contact`,
+    from: raw('contact'),
   };
   const tracked = await withinDataLimits(
     db.row<TrackedEvent>(

@@ -51,12 +51,12 @@ const trackGroup = groupCalls<TrackCall, TrackedEvent, Database>(async (db, proj
     tracked as materialized (
       select item.event_id as id, contact.id as contact_id, item.name, item.data from item join contact using (email))`;
   const tracked = {
-    id: sql`tracked.id`,
+    id: raw('tracked.id'),
     projectId,
-    contactId: sql`tracked.contact_id`,
-    name: sql`tracked.name`,
-    data: sql`tracked.data`,
-    from: sql`tracked`,
+    contactId: raw('tracked.contact_id'),
+    name: raw('tracked.name'),
+    data: raw('tracked.data'),
+    from: raw('tracked'),
   };
   const result = sql`select id, contact_id as "contactId", ${raw(isoText(recordedAt))} as "createdAt" from tracked`;
   const rows = await db.rows<TrackedEvent>(recordingEvents({ given, events: [tracked], result }));

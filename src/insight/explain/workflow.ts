@@ -1,5 +1,6 @@
 import { unnamedExit } from '../../automations/graph/step-configs.ts';
-import { eventPasses } from '../../automations/runtime/condition.ts';
+import { isDate, occurrencesOf, readDateTrigger, zoneFor } from '../../automations/graph/wait-until.ts';
+import { eventPasses, fieldValue } from '../../automations/runtime/condition.ts';
 import { alreadySent } from '../../automations/runtime/run-queries.ts';
 import { activeStatuses } from '../../lib/enums.ts';
 import { notFound } from '../../lib/errors.ts';
@@ -228,6 +229,7 @@ async function notStarted(
   const dataAsOf = contact.readAt;
   const isOn = enabledNow(contact, workflow);
   const { triggerType, triggerConfig } = workflow;
+  if (triggerType === 'DATE') return [isOn, dateDecision(contact, workflow)];
   if (triggerType !== 'SCHEDULE')
     return [
       isOn,
@@ -247,6 +249,25 @@ async function notStarted(
         })
       : evaluated('audience.segment', 'pass', 'The contact is in the segment that the schedule enrolls.', { dataAsOf }),
   ];
+}
+
+// The date of a contact as it was then, by the rule that enrolls it.
+function dateDecision(contact: ContactFacts, { triggerConfig }: WorkflowFacts): Decision {
+  const { readAt: dataAsOf } = contact;
+  const { trigger } = readDateTrigger(triggerConfig);
+  if (trigger === null)
+    return evaluated('workflow.trigger', 'stop', 'The trigger of the workflow is not complete.', { dataAsOf });
+  const actual = fieldValue(trigger.field, { contact, context: null }) ?? null;
+  const detail = { dataAsOf, expected: trigger.field, actual };
+  if (!isDate(actual)) {
+    const what = detail.actual === null ? 'is empty' : 'is not a date';
+    return evaluated('workflow.trigger', 'stop', `The field "${trigger.field}" of the contact ${what}.`, detail);
+  }
+  const { zone } = zoneFor(trigger, contact.data);
+  const next = occurrencesOf(trigger, actual, zone, Date.parse(dataAsOf)).next().value;
+  if (next === undefined) return evaluated('workflow.trigger', 'stop', 'The date of the contact has passed.', detail);
+  const on = onDate(new Date(next.at).toISOString());
+  return evaluated('workflow.trigger', 'info', `The next date of the contact is on ${on}.`, detail);
 }
 
 async function inside(

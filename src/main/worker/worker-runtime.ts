@@ -4,6 +4,7 @@ import { createActivities } from '../../../activities/index.ts';
 import type { TemporalConnection } from '../../../temporal/connection.ts';
 import { reconcileNow } from '../../../temporal/setup.ts';
 import { VersionRouting } from '../../../temporal/versions.ts';
+import { createDateSweep } from '../../automations/enrollment/dates.ts';
 import { createEnroller, enrollmentChannel } from '../../automations/runtime/enrol.ts';
 import { countGoals } from '../../automations/runtime/goals.ts';
 import { wakesUnderWay } from '../../automations/runtime/recovery.ts';
@@ -197,6 +198,7 @@ function startLoops(deps: LoopDeps): { closeIntake(): Promise<unknown>; ended: P
   const ended = Promise.all([
     every(sweepEveryMs, 'the sweep for waiting mail', createMailSweep({ db, waker, clock })),
     every(watchEveryMs, 'the watch over segments', watch),
+    every(watchEveryMs, 'enrolling contacts by their dates', createDateSweep({ db, clock, stop })),
     every(webhooksEveryMs, 'the watch over webhooks', createWebhookWatch({ db, temporal, queuePrefix, log })),
     every(watchEveryMs, 'the check for another store', storeComparison(deps)),
     every(routingPauseMs, 'the routing of worker versions', () => routing.check()),

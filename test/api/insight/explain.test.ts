@@ -604,6 +604,24 @@ const workflowCauses: Cause[] = [
     'This workflow only starts by API or by hand, and neither happened.',
   ],
   [
+    'started by a date that the contact does not have',
+    () => ofDates('data.birthday'),
+    'did_not',
+    'The field "data.birthday" of the contact is empty.',
+  ],
+  [
+    'started by a date that is none',
+    () => ofDates('data.plan'),
+    'did_not',
+    'The field "data.plan" of the contact is not a date.',
+  ],
+  [
+    'started by a date that has passed',
+    () => ofDates('contact.createdAt'),
+    'did_not',
+    'The date of the contact has passed.',
+  ],
+  [
     'started by a creation before it was made',
     () => ofNewContacts({}),
     'did_not',
@@ -649,6 +667,15 @@ async function ofNewContacts(config: object, enabled = true): Promise<{ workflow
      update automations set trigger_type = 'CONTACT_CREATED', trigger_config = $2 where id = $1`,
     [about.workflowId, JSON.stringify(config)],
   );
+  return about;
+}
+/** A workflow that a date of the contact starts. */
+async function ofDates(field: string): Promise<{ workflowId: string }> {
+  const about = await aWorkflow({ steps: onlyWait });
+  await database.db.count(`update automations set trigger_type = 'DATE', trigger_config = $2 where id = $1`, [
+    about.workflowId,
+    JSON.stringify({ field }),
+  ]);
   return about;
 }
 /** Deletes the contact and creates it again, by this cause. */

@@ -1,7 +1,13 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { delayMs } from '../../../src/automations/graph/step-configs.ts';
-import { dateInstant, nextTime, wallInstant, zoneFor } from '../../../src/automations/graph/wait-until.ts';
+import {
+  dateInstant,
+  nextTime,
+  occurrencesOf,
+  wallInstant,
+  zoneFor,
+} from '../../../src/automations/graph/wait-until.ts';
 import {
   evaluateStepCondition,
   fieldValue,
@@ -336,6 +342,47 @@ describe('a wait until a time', () => {
     expect(until('2026-03-30T10:00:00+02:00', { offset: '-168h' })).toBe('2026-03-23T08:00:00.000Z');
     for (const value of ['soon', '', 5, null, '2026-02-30', '9999-12-31'])
       expect(until(value, { offset: '52w' })).toBeNull();
+  });
+
+  test('comes each year from that of the date on, in all zones, February 29 on the 28th of other years', () => {
+    const config = { every: 'year', at: '09:00' } as const;
+    const days = (value: JsonValue, from: string, zone = 'UTC', more: object = {}, count = 3) => {
+      const found: string[] = [];
+      for (const one of occurrencesOf({ ...config, ...more }, value, zone, at(from)))
+        if (found.push(`${one.day} ${iso(one.at)}`) === count) break;
+      return found;
+    };
+    expect(days('1992-02-29', '2026-03-01T00:00:00Z')).toEqual([
+      '2027-02-28 2027-02-28T09:00:00.000Z',
+      '2028-02-29 2028-02-29T09:00:00.000Z',
+      '2029-02-28 2029-02-28T09:00:00.000Z',
+    ]);
+    expect(days('2027-05-17', '2024-01-01T00:00:00Z')[0]).toBe('2027-05-17 2027-05-17T09:00:00.000Z');
+    // An instant of its own is still to come; the offset may lead into another year.
+    expect(days('1990-01-02', '2026-12-30T09:00:00Z', 'UTC', { offset: '-3d' })[0]).toBe(
+      '2027-01-02 2026-12-30T09:00:00.000Z',
+    );
+    expect(days('1990-12-30', '2026-01-01T00:00:00Z', 'UTC', { offset: '365d' }, 1)).toEqual([
+      '2025-12-30 2026-12-30T09:00:00.000Z',
+    ]);
+    expect(days('2026-05-17', '2026-05-17T09:00:00.001Z', 'UTC', { every: null })).toEqual([]);
+    expect(days('2026-05-17T06:30:00Z', '2026-01-01T00:00:00Z', 'UTC', { every: null, at: null })).toEqual([
+      '2026-05-17 2026-05-17T06:30:00.000Z',
+    ]);
+    for (const value of ['soon', '', 5, null, '2026-02-30']) expect(days(value, '2026-01-01T00:00:00Z')).toEqual([]);
+    for (const zone of Intl.supportedValuesOf('timeZone'))
+      for (const change of changesOf(zone)) {
+        // A day whose clocks change: what is left out is as much later, and of what comes twice it is the first.
+        const wall = new Date(change - 60_000 + offsetOf(zone, change - 60_000)).toISOString();
+        const [day = '', clock = ''] = [wall.slice(0, 10), wall.slice(11, 16)];
+        const [first] = occurrencesOf(
+          { every: 'year', at: clock },
+          `1990${day.slice(4)}`,
+          zone,
+          change - 2 * 86_400_000,
+        );
+        expect([first?.day, iso(first?.at ?? 0)], zone).toEqual([day, iso(change - 60_000)]);
+      }
   });
 
   test('takes the zone of the contact, or the fallback where that is missing or invalid', () => {

@@ -89,6 +89,7 @@ export function editorName(by: Workflow['editedBy']): string {
 /** Describes the trigger of an automation in words. */
 export function startedBy({ triggerType, triggerConfig }: Pick<Workflow, 'triggerType' | 'triggerConfig'>): string {
   if (triggerType === 'EVENT') return `Event: ${eventText(String(triggerConfig?.eventName ?? ''))}`;
+  if (triggerType === 'DATE') return `Date: ${String(triggerConfig?.field ?? '')}`;
   if (triggerType === 'CONTACT_CREATED') return 'Contact created';
   if (triggerType === 'SCHEDULE') return `Schedule ${String(triggerConfig?.schedule ?? '')}`;
   return 'Manual';

@@ -469,7 +469,7 @@ class Workflows(Resource):
         return result
 
     def create(self, body: types.CreateWorkflowRequest, **options: Unpack[CallOptions]) -> types.Workflow:
-        """Create a workflow. It is created disabled, with its TRIGGER step. `triggerType` is EVENT when absent, which needs `eventName`; MANUAL, SCHEDULE and CONTACT_CREATED take their `triggerConfig` and no event. Needs the secret key, or a session with `X-Project-Id`. Keys with scopes need `workflows:write`."""
+        """Create a workflow. It is created disabled, with its TRIGGER step. `triggerType` is EVENT when absent, which needs `eventName`; MANUAL, SCHEDULE, CONTACT_CREATED and DATE take their `triggerConfig` and no event. Needs the secret key, or a session with `X-Project-Id`. Keys with scopes need `workflows:write`."""
         result: types.Workflow = self._client.call("createWorkflow", body=body, **options)
         return result
 

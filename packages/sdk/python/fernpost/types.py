@@ -1334,7 +1334,9 @@ class CountWorkflowContactsResult(TypedDict):
     active: int
     """Number of contacts in the workflow now."""
     arriving: int
-    """Number of contacts that are about to enter, by an event or a schedule."""
+    """Number of contacts that are about to enter, by an event, a schedule, a date or their creation."""
+    invalidDates: int
+    """Number of contacts whose value in the field of the trigger `DATE` is not a date, so that they do not enter; 0 for other triggers."""
     steps: List[CountWorkflowContactsResultStepsItem]
     """Steps of the graph, and of older versions that contacts are still in."""
 
@@ -1494,10 +1496,10 @@ class CreateWorkflowRequest(TypedDict):
     """Name of the workflow, 1 to 255 characters."""
     eventName: NotRequired[Optional[str]]
     """Name of the event that starts the workflow, up to 255 characters. Required for `EVENT` unless it is in `triggerConfig`; ignored otherwise."""
-    triggerType: NotRequired[Literal["EVENT", "MANUAL", "SCHEDULE", "CONTACT_CREATED"]]
-    """How contacts enter: `EVENT` at each event of a name, `MANUAL` by `POST /workflows/{id}/executions`, `SCHEDULE` at the times of a cron expression, `CONTACT_CREATED` when they are created, once each. Default: `"EVENT"`."""
+    triggerType: NotRequired[Literal["EVENT", "MANUAL", "SCHEDULE", "CONTACT_CREATED", "DATE"]]
+    """How contacts enter: `EVENT` at each event of a name, `MANUAL` by `POST /workflows/{id}/executions`, `SCHEDULE` at the times of a cron expression, `CONTACT_CREATED` when they are created, once each, `DATE` at a date of theirs, such as a birthday. Default: `"EVENT"`."""
     triggerConfig: NotRequired[Optional[Dict[str, Any]]]
-    """Configuration of the trigger, up to 256 KiB. `EVENT`: `eventName`, and `where` to test the data of the event. `SCHEDULE`: `schedule` (a cron expression of five fields), `timezone`, and `segmentId`, `audienceCondition` or both. `CONTACT_CREATED`: `audienceCondition`, a condition tree that new contacts must match, and `imports`, `true` for those that an import creates too."""
+    """Configuration of the trigger, up to 256 KiB. `EVENT`: `eventName`, and `where` to test the data of the event. `SCHEDULE`: `schedule` (a cron expression of five fields), `timezone`, and `segmentId`, `audienceCondition` or both. `CONTACT_CREATED`: `audienceCondition`, a condition tree that new contacts must match, and `imports`, `true` for those that an import creates too. `DATE`: `field` with the date, such as `data.birthday`, `offset` and `at` as in `WAIT_UNTIL`, `every` (`year` for each year), `zone` and `fallback`."""
     description: NotRequired[Optional[str]]
     """Description of the workflow, up to 2,000 characters; null or absent for none."""
     allowReentry: NotRequired[bool]
@@ -3315,7 +3317,7 @@ ListWorkflowsResultDataItem = TypedDict(
         "name": "str",
         "description": "Optional[str]",
         "enabled": "bool",
-        "triggerType": "Literal['EVENT', 'MANUAL', 'SCHEDULE', 'CONTACT_CREATED']",
+        "triggerType": "Literal['EVENT', 'MANUAL', 'SCHEDULE', 'CONTACT_CREATED', 'DATE']",
         "triggerConfig": "Optional[Dict[str, Any]]",
         "allowReentry": "bool",
         "pausedAt": "Optional[str]",
@@ -3919,10 +3921,10 @@ class WorkflowWithGraph(TypedDict):
     """Description of the workflow; null if there is none."""
     enabled: bool
     """Whether the workflow is enabled, so that contacts can enter it."""
-    triggerType: Literal["EVENT", "MANUAL", "SCHEDULE", "CONTACT_CREATED"]
-    """How contacts enter: `EVENT` at an event, `MANUAL` by a request, `SCHEDULE` at the times of a cron expression, `CONTACT_CREATED` when they are created."""
+    triggerType: Literal["EVENT", "MANUAL", "SCHEDULE", "CONTACT_CREATED", "DATE"]
+    """How contacts enter: `EVENT` at an event, `MANUAL` by a request, `SCHEDULE` at the times of a cron expression, `CONTACT_CREATED` when they are created, `DATE` at a date of theirs."""
     triggerConfig: Optional[Dict[str, Any]]
-    """Configuration of the trigger. `EVENT`: `eventName`, and `where` to test the data of the event. `SCHEDULE`: `schedule`, `timezone`, and `segmentId` or `audienceCondition`. `CONTACT_CREATED`: `audienceCondition` and `imports`. Null if there is none."""
+    """Configuration of the trigger. `EVENT`: `eventName`, and `where` to test the data of the event. `SCHEDULE`: `schedule`, `timezone`, and `segmentId` or `audienceCondition`. `CONTACT_CREATED`: `audienceCondition` and `imports`. `DATE`: `field`, `offset`, `at`, `every`, `zone` and `fallback`. Null if there is none."""
     allowReentry: bool
     """Whether a contact can enter again after leaving."""
     pausedAt: Optional[str]
@@ -4906,8 +4908,8 @@ class UpdateWorkflowRequest(TypedDict):
     """New name, 1 to 255 characters."""
     description: NotRequired[Optional[str]]
     """New description, up to 2,000 characters; null removes it."""
-    triggerType: NotRequired[Literal["EVENT", "MANUAL", "SCHEDULE", "CONTACT_CREATED"]]
-    """New trigger: `EVENT`, `MANUAL`, `SCHEDULE` or `CONTACT_CREATED`. It cannot change while contacts are inside."""
+    triggerType: NotRequired[Literal["EVENT", "MANUAL", "SCHEDULE", "CONTACT_CREATED", "DATE"]]
+    """New trigger: `EVENT`, `MANUAL`, `SCHEDULE`, `CONTACT_CREATED` or `DATE`. It cannot change while contacts are inside."""
     triggerConfig: NotRequired[Optional[Dict[str, Any]]]
     """New configuration of the trigger, up to 256 KiB. It cannot change while contacts are inside."""
     enabled: NotRequired[bool]
@@ -5214,10 +5216,10 @@ class Workflow(TypedDict):
     """Description of the workflow; null if there is none."""
     enabled: bool
     """Whether the workflow is enabled, so that contacts can enter it."""
-    triggerType: Literal["EVENT", "MANUAL", "SCHEDULE", "CONTACT_CREATED"]
-    """How contacts enter: `EVENT` at an event, `MANUAL` by a request, `SCHEDULE` at the times of a cron expression, `CONTACT_CREATED` when they are created."""
+    triggerType: Literal["EVENT", "MANUAL", "SCHEDULE", "CONTACT_CREATED", "DATE"]
+    """How contacts enter: `EVENT` at an event, `MANUAL` by a request, `SCHEDULE` at the times of a cron expression, `CONTACT_CREATED` when they are created, `DATE` at a date of theirs."""
     triggerConfig: Optional[Dict[str, Any]]
-    """Configuration of the trigger. `EVENT`: `eventName`, and `where` to test the data of the event. `SCHEDULE`: `schedule`, `timezone`, and `segmentId` or `audienceCondition`. `CONTACT_CREATED`: `audienceCondition` and `imports`. Null if there is none."""
+    """Configuration of the trigger. `EVENT`: `eventName`, and `where` to test the data of the event. `SCHEDULE`: `schedule`, `timezone`, and `segmentId` or `audienceCondition`. `CONTACT_CREATED`: `audienceCondition` and `imports`. `DATE`: `field`, `offset`, `at`, `every`, `zone` and `fallback`. Null if there is none."""
     allowReentry: bool
     """Whether a contact can enter again after leaving."""
     pausedAt: Optional[str]

@@ -14,6 +14,7 @@ import { CreatedFields, ScheduleFields } from './ScheduleFields.tsx';
 import { type Settings, settingsOf, triggerBody } from './settings.ts';
 
 const loadEnds = () => import('./EndsField.tsx');
+const loadDates = () => import('./DateFields.tsx');
 
 /** The form of the settings, which are saved apart from the graph. */
 export function TriggerForm({ workflow, editing }: { workflow: Workflow; editing: Editing }) {
@@ -28,6 +29,8 @@ export function TriggerForm({ workflow, editing }: { workflow: Workflow; editing
   const byOthers = draft !== null && JSON.stringify(base) !== JSON.stringify(saved);
   const save = useSaving(shown, saved, editing);
   const ends = usePart(loadEnds, true);
+  const loadedDates = usePart(loadDates, shown.triggerType === 'DATE');
+  const dates = shown.triggerType === 'DATE' ? loadedDates : null;
   const problemOf = (field: string) => (save.error instanceof ApiError ? save.error.problemOf(field) : undefined);
   const submit = (event: FormEvent) => {
     event.preventDefault();
@@ -52,6 +55,15 @@ export function TriggerForm({ workflow, editing }: { workflow: Workflow; editing
         onChange={(event) => change({ description: event.target.value })}
       />
       <StartFields shown={shown} problemOf={problemOf} onChange={change} />
+      {dates ? (
+        <dates.DateFields
+          workflowId={workflow.id}
+          shown={shown}
+          isSaved={JSON.stringify(triggerBody(shown)) === JSON.stringify(triggerBody(saved))}
+          problemOf={problemOf}
+          onChange={change}
+        />
+      ) : null}
       <CheckField
         label="Allow re-entry"
         hint="Otherwise each contact enters only once."
@@ -127,7 +139,7 @@ function StartFields({
   const [chosen, setChosen] = useState<EventKind | null>(null);
   const kind = kindOf(shown.eventName, chosen);
   const choose = (value: string) => {
-    if (value === 'SCHEDULE' || value === 'MANUAL' || value === 'CONTACT_CREATED') {
+    if (value === 'SCHEDULE' || value === 'MANUAL' || value === 'CONTACT_CREATED' || value === 'DATE') {
       onChange({ triggerType: value });
       return;
     }
@@ -152,6 +164,7 @@ function StartFields({
         <option value="CONTACT_CREATED">Contact is created</option>
         <option value="entry">Contact enters a segment</option>
         <option value="exit">Contact leaves a segment</option>
+        <option value="DATE">Date of a contact</option>
         <option value="SCHEDULE">Schedule</option>
         <option value="MANUAL">Manual or API only</option>
       </SelectField>

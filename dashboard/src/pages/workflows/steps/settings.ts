@@ -41,8 +41,19 @@ export interface Settings {
   audienceCondition: Tree | null;
   /** Whether contacts that an import creates enter too. */
   imports: boolean;
+  /** The date that starts it; empty texts are absent. */
+  date: DateSettings;
   exits: Exit[];
   goal: Goal | null;
+}
+
+export interface DateSettings {
+  field: string;
+  offset: string;
+  at: string;
+  every: string;
+  zone: string;
+  fallback: string;
 }
 
 /** The settings of a saved automation. */
@@ -62,6 +73,14 @@ export function settingsOf(workflow: Workflow): Settings {
     // Settings that the service has stored are valid, or are named among the issues.
     audienceCondition: isTree(triggerConfig?.audienceCondition) ? inOrder(triggerConfig.audienceCondition) : null,
     imports: triggerConfig?.imports === true,
+    date: {
+      field: text('field') || 'data.',
+      offset: text('offset'),
+      at: text('at') || (triggerType === 'DATE' ? '' : '09:00'),
+      every: text('every'),
+      zone: text('zone') || 'contact',
+      fallback: text('fallback'),
+    },
     exits: workflow.exits as unknown as Exit[],
     goal: workflow.goal as unknown as Goal | null,
   };
@@ -81,9 +100,12 @@ export function triggerBody({
   segmentId,
   audienceCondition,
   imports,
+  date,
 }: Settings) {
   if (triggerType === 'EVENT') return { triggerType, triggerConfig: { eventName, ...(where ? { where } : {}) } };
   if (triggerType === 'MANUAL') return { triggerType, triggerConfig: {} };
+  if (triggerType === 'DATE')
+    return { triggerType, triggerConfig: Object.fromEntries(Object.entries(date).filter(([, value]) => value !== '')) };
   const matching = audienceCondition ? { audienceCondition } : {};
   if (triggerType === 'CONTACT_CREATED')
     return { triggerType, triggerConfig: { ...matching, ...(imports && { imports }) } };
