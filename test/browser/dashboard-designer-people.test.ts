@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { audience } from '../support/audience.ts';
-import { accessibilityProblems } from '../support/browser.ts';
+import { accessibilityProblems, desktop, phone, problemsInBothThemes } from '../support/browser.ts';
 import { add, type DesignerWorld, designerWorld, pick, press, publish, stepOn, type } from '../support/designer.ts';
 
 let designer: DesignerWorld;
@@ -283,4 +283,92 @@ test('runs lead with the names of their contacts, in the list, at a step and on 
   const { data } = await own.done('GET', `/workflows/${id}/executions`);
   const names = data.map(({ contact }: { contact: { name: string | null } }) => contact.name);
   expect(names.sort()).toEqual(['Tomke Rieken', null]);
+});
+
+test('contacts of the past are enrolled by segment, condition or event, after a preview, with progress and result', async () => {
+  const { own, inDashboard, open, waiting } = designer;
+  const { id } = await waiting('Nachgeholt');
+  const [first, second, third] = await Promise.all(
+    ['eins', 'zwei', 'drei'].map(async (name, n) => {
+      const email = `${name}@enroll.example`;
+      const contact = await own.contact(email, { enroll: n });
+      await own.done('POST', '/events/track', { email, event: 'imported', data: { order: { total: n * 50 } } });
+      return { contact, email };
+    }),
+  );
+  const segment = await own.done('POST', '/segments', { name: 'Von früher', type: 'STATIC' });
+  const emails = [first?.email, second?.email, third?.email];
+  await own.done('POST', `/segments/${segment.id}/members`, { emails });
+  await own.done('POST', `/workflows/${id}/executions`, { contactId: first?.contact });
+  await inDashboard(async (page) => {
+    await open(page, `workflows/${id}`);
+    await press(page, 'More actions');
+    await page.getByRole('menuitem', { name: 'Enroll contacts' }).click();
+    const dialog = page.getByRole('dialog');
+    const preview = dialog.getByRole('status', { name: 'Preview' });
+    await preview.getByText('Choose the contacts to see how many would enter.').waitFor();
+
+    await dialog.getByLabel('Contacts', { exact: true }).selectOption('event');
+    await dialog.getByLabel('Event', { exact: true }).fill('imported');
+    await preview.getByText('2 of 3 contacts would enter; 1 has been in the workflow', { exact: false }).waitFor();
+    await dialog.getByLabel('Filter by event data').check();
+    await dialog.getByLabel('Data field of filter 1').fill('order.total');
+    await dialog.getByLabel('Operator of filter 1').selectOption('greaterThan');
+    await dialog.getByLabel('Value of filter 1: type').selectOption('number');
+    await dialog.getByLabel('Value of filter 1', { exact: true }).fill('60');
+    await preview.getByText('1 of 1 contact would enter.', { exact: true }).waitFor();
+    await dialog.getByLabel(/^Since/).fill('2100-01-01T00:00');
+    await preview.getByText('0 of 0 contacts would enter.', { exact: true }).waitFor();
+    await expect.poll(() => dialog.getByRole('button', { name: /^Enroll/ }).isDisabled()).toBe(true);
+
+    await dialog.getByLabel('Contacts', { exact: true }).selectOption('condition');
+    const filter = dialog.getByRole('group', { name: 'Filter 1 of group 1', exact: true });
+    await filter.getByLabel('Filter by').selectOption('data');
+    await filter.getByLabel('Field name').fill('enroll');
+    await filter.getByLabel('Operator').selectOption('exists');
+    await preview.getByText('2 of 3 contacts would enter;', { exact: false }).waitFor();
+    expect(await problemsInBothThemes(page)).toEqual([]);
+    await page.setViewportSize(phone);
+    expect(await problemsInBothThemes(page)).toEqual([]);
+    await page.setViewportSize(desktop);
+
+    await dialog.getByLabel('Contacts', { exact: true }).selectOption('segment');
+    await dialog.getByLabel('Segment', { exact: true }).selectOption({ label: 'Von früher' });
+    await dialog.getByLabel('Contacts per minute').fill('0');
+    await preview.getByText('Choose the contacts', { exact: false }).waitFor();
+    await dialog.getByLabel('Contacts per minute').fill('600');
+    const sentence = '2 of 3 contacts would enter; 1 has been in the workflow, which does not allow re-entry.';
+    await preview.getByText(sentence, { exact: true }).waitFor();
+    // Nobody enters by a preview.
+    expect((await own.done('GET', `/workflows/${id}/executions`)).total).toBe(1);
+    await dialog.getByRole('button', { name: 'Enroll 2 contacts' }).press('Enter');
+    await page.getByRole('heading', { name: 'Enroll 2 contacts in Nachgeholt?' }).waitFor();
+    await page.getByText('at most 600 per minute', { exact: false }).waitFor();
+    await page.getByRole('alertdialog').getByRole('button', { name: 'Cancel' }).click();
+    // What was chosen is still there.
+    await preview.getByText(sentence, { exact: true }).waitFor();
+    await dialog.getByRole('button', { name: 'Enroll 2 contacts' }).click();
+    await page.getByRole('button', { name: 'Enroll contacts', exact: true }).click();
+    await page.getByRole('heading', { name: 'Enrolling contacts in Nachgeholt' }).waitFor();
+    await page
+      .getByText('2 contacts entered, 1 did not. Has been in the workflow, which does not allow re-entry: 1.', {
+        exact: true,
+      })
+      .waitFor();
+    await expect.poll(() => page.getByRole('button', { name: 'Undo' }).count()).toBe(0);
+    expect(await accessibilityProblems(page)).toEqual([]);
+    await page.getByRole('dialog').getByRole('button', { name: 'Close' }).click();
+    await page.getByText('3 contacts in this workflow').waitFor();
+    await open(page, 'contact-jobs');
+    await page.getByText('2 contacts entered · 1 did not enter').waitFor();
+  });
+  expect((await own.done('GET', `/workflows/${id}/executions`)).total).toBe(3);
+
+  await own.done('PATCH', `/workflows/${id}`, { enabled: false });
+  await inDashboard(async (page) => {
+    await open(page, `workflows/${id}`);
+    await press(page, 'More actions');
+    await page.getByRole('menuitem', { name: 'Enroll contacts' }).click();
+    await page.getByText('Enable the workflow before you enroll contacts.').waitFor();
+  });
 });

@@ -115,8 +115,10 @@ function JobRow({ job, onUndo }: { job: Job; onUndo: () => void }) {
   );
 }
 
-function countsOf({ kind, counts }: Job): string {
+function countsOf({ kind, operation, counts }: Job): string {
   const { created, updated, unchanged, failed } = counts;
+  if (operation === 'enroll' && updated + failed > 0)
+    return [`${counted(updated, 'contact')} entered`, ...(failed > 0 ? [`${failed} did not enter`] : [])].join(' · ');
   // An import counts rows, and a file may have several for one contact.
   const changed = kind === 'import' ? `${counted(updated, 'row')} updated` : `${counted(updated, 'contact')} changed`;
   const parts = [

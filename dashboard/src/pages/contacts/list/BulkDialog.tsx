@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { useEffect } from 'react';
 import { answer, api } from '../../../api/client.ts';
+import type { components } from '../../../api/schema.d.ts';
 import { useProjectId } from '../../../app/address.ts';
 import { Button } from '../../../ui/Button.tsx';
 import { ConfirmDialog, Dialog } from '../../../ui/Dialog.tsx';
@@ -99,8 +100,30 @@ function useUnsubscribed(
   return all.data === undefined ? undefined : all.data - left;
 }
 
+type Result = NonNullable<components['schemas']['BulkJob']['result']>;
+
+function resultText({ operation, successCount, unchangedCount, failureCount, reasons }: Result): string {
+  if (operation !== 'enroll')
+    return `${count(successCount)} changed, ${count(unchangedCount)} unchanged, ${count(failureCount)} failed.`;
+  const why = Object.entries(reasons).map(([reason, contacts]) => `${reason}: ${count(contacts)}.`);
+  return [`${counted(successCount, 'contact')} entered, ${count(failureCount)} did not.`, ...why].join(' ');
+}
+
+const canUndo = (operation: Result['operation']) =>
+  operation !== 'add-to-segment' && operation !== 'undo' && operation !== 'enroll';
+
 /** How far a change of many contacts is, and in the end what it did. */
-export function BulkProgress({ jobId, onDone, onClose }: { jobId: string; onDone: () => void; onClose: () => void }) {
+export function BulkProgress({
+  title = 'Updating contacts',
+  jobId,
+  onDone,
+  onClose,
+}: {
+  title?: string;
+  jobId: string;
+  onDone: () => void;
+  onClose: () => void;
+}) {
   const job = useQuery({
     queryKey: ['bulk', jobId],
     refetchInterval: ({ state }) => (state.data?.state === 'completed' || state.data?.state === 'failed' ? false : 700),
@@ -112,7 +135,7 @@ export function BulkProgress({ jobId, onDone, onClose }: { jobId: string; onDone
     if (hasEnded) onDone();
   }, [hasEnded]);
   return (
-    <Dialog title="Updating contacts" onClose={onClose}>
+    <Dialog title={title} onClose={onClose}>
       <Shown query={job}>
         {({ progress, result, failedReason, state }) => (
           <div className="stack" aria-live="polite">
@@ -120,11 +143,8 @@ export function BulkProgress({ jobId, onDone, onClose }: { jobId: string; onDone
             {state === 'failed' ? <Note tone="bad">The update failed: {failedReason}</Note> : null}
             {result ? (
               <>
-                <p>
-                  {count(result.successCount)} changed, {count(result.unchangedCount)} unchanged,{' '}
-                  {count(result.failureCount)} failed.
-                </p>
-                {result.operation !== 'add-to-segment' && result.operation !== 'undo' ? (
+                <p>{resultText(result)}</p>
+                {canUndo(result.operation) ? (
                   <div>
                     <UndoJob kind="bulk" jobId={jobId} />
                   </div>

@@ -1,5 +1,6 @@
 import { useNavigate } from '@tanstack/react-router';
 import { useProjectId } from '../../../app/address.ts';
+import { usePart } from '../../../standby/use-part.ts';
 import { DeleteWorkflow } from '../DeleteWorkflow.tsx';
 import { PeopleDialog } from '../executions/PeopleDialog.tsx';
 import { type DraftStep, withoutStep } from '../graph/draft.ts';
@@ -13,7 +14,7 @@ import type { Editing } from './editing.ts';
 import type { ShownTest } from './shown.ts';
 
 /** Which dialog is open. */
-export type OpenDialog = 'step' | 'people' | 'workflow' | 'migrate' | 'publish' | 'pause' | 'test' | null;
+export type OpenDialog = 'step' | 'people' | 'workflow' | 'migrate' | 'publish' | 'pause' | 'enroll' | 'test' | null;
 
 export interface DesignerDialogsProps {
   open: OpenDialog;
@@ -24,12 +25,16 @@ export interface DesignerDialogsProps {
   onClose: () => void;
 }
 
+const loadEnrolling = () => import('../executions/EnrollDialog.tsx');
+
 /** The dialog of the designer that is open. */
 export function DesignerDialogs({ open, workflow, editing, step, onShowTest, onClose }: DesignerDialogsProps) {
   const project = useProjectId();
   const navigate = useNavigate();
   const { id, name, steps } = workflow;
+  const enrolling = usePart(loadEnrolling, open === 'enroll');
   if (open === 'migrate') return <MigrateDialog workflow={workflow} onClose={onClose} />;
+  if (open === 'enroll') return enrolling ? <enrolling.EnrollDialog workflow={workflow} onClose={onClose} /> : null;
   if (open === 'pause') return <PauseDialog workflow={workflow} onClose={onClose} />;
   if (open === 'test')
     return <TestRunDialog workflow={id} graph={editing.graph} onShow={onShowTest} onClose={onClose} />;

@@ -1,4 +1,4 @@
-import { Pause, Play, Trash2, Users } from 'lucide-react';
+import { Pause, Play, Trash2, UserPlus, Users } from 'lucide-react';
 import { MenuItem } from '../../../ui/Menu.tsx';
 import type { Workflow } from '../workflow.ts';
 import type { OpenDialog } from './DesignerDialogs.tsx';
@@ -16,6 +16,9 @@ export function DesignerMenu({
     <>
       <MenuItem onSelect={() => onOpen('pause')}>
         {isPaused ? <Play aria-hidden /> : <Pause aria-hidden />} {isPaused ? 'Resume' : 'Pause'} workflow
+      </MenuItem>
+      <MenuItem onSelect={() => onOpen('enroll')}>
+        <UserPlus aria-hidden /> Enroll contacts
       </MenuItem>
       <MenuItem onSelect={() => onOpen('migrate')}>
         <Users aria-hidden /> Migrate contacts
