@@ -4,6 +4,7 @@ import { removeEndedSessions, removeOldSessions } from '../src/accounts/sessions
 import { removeOldMails } from '../src/accounts/system-mail/queries.ts';
 import { restoreSchedules } from '../src/automations/enrollment/audience.ts';
 import { recoverableMigrations } from '../src/automations/migrating/service.ts';
+import { checkRollouts } from '../src/automations/publishing/rollout.ts';
 import { createOrphanCheck, recoverableRuns, recoverableWaits } from '../src/automations/runtime/recovery.ts';
 import { removeUnusedVersions } from '../src/automations/versions.ts';
 import { removeEarlierDays } from '../src/billing/daily-queries.ts';
@@ -210,6 +211,7 @@ export function reconcileChecks(deps: ActivityDeps, delivery: QueueDeps): Reconc
       run: () => restoreSchedules({ db, revisionOf: (id) => scheduleRevision(temporal, id), dispatchSoon }),
     },
     { name: 'executions without a run', run: orphans },
+    { name: 'rollouts of versions', run: () => checkRollouts({ db, tell: deps.tellMembers, dispatchSoon }) },
     { name: 'events behind the feed of webhooks', run: () => insertMissed(db) },
     { name: 'webhook endpoints that lack events', run: () => auditEndpoints(db) },
   ];

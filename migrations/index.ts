@@ -103,6 +103,7 @@ import { Migration20261129013500_project_retention } from './Migration2026112901
 import { Migration20261129014000_holdout } from './Migration20261129014000_holdout.ts';
 import { Migration20261129015000_goals } from './Migration20261129015000_goals.ts';
 import { Migration20261129020000_date_triggers } from './Migration20261129020000_date_triggers.ts';
+import { Migration20261129022500_rollouts } from './Migration20261129022500_rollouts.ts';
 
 /** Every migration in the order it runs. A released one is never edited; a change of the schema is a new one. Functions have files of their own. */
 export const migrations = [
@@ -238,4 +239,5 @@ export const migrations = [
   { name: 'Migration20261129014000_holdout', class: Migration20261129014000_holdout },
   { name: 'Migration20261129015000_goals', class: Migration20261129015000_goals },
   { name: 'Migration20261129020000_date_triggers', class: Migration20261129020000_date_triggers },
+  { name: 'Migration20261129022500_rollouts', class: Migration20261129022500_rollouts },
 ];

@@ -229,6 +229,30 @@ create table automation_refusals (
   constraint automation_refusals_automation_id_fkey foreign key (automation_id) references automations(id) on delete cascade
 );
 
+-- A version of a graph that a share of new contacts gets first (in hundredths of a percent), and what it came to.
+create table automation_rollouts (
+  id uuid not null,
+  created_at timestamp(3) with time zone default now() not null,
+  updated_at timestamp(3) with time zone default now() not null,
+  automation_id uuid not null,
+  version_id uuid not null,
+  before_version_id uuid not null,
+  share integer not null,
+  stop_if jsonb not null,
+  days integer not null,
+  state text default 'RUNNING'::text not null,
+  stopped jsonb,
+  counts jsonb,
+  ended_at timestamp(3) with time zone,
+  constraint automation_rollouts_pkey primary key (id),
+  constraint automation_rollouts_automation_id_fkey foreign key (automation_id) references automations(id) on delete cascade,
+  constraint automation_rollouts_before_version_id_fkey foreign key (before_version_id) references automation_versions(id),
+  constraint automation_rollouts_version_id_fkey foreign key (version_id) references automation_versions(id),
+  constraint automation_rollouts_state_check check ((state = any (array['RUNNING'::text, 'FINISHED'::text, 'BACK'::text, 'STOPPED'::text, 'REPLACED'::text])))
+);
+create index automation_rollouts_automation on automation_rollouts using btree (automation_id, created_at desc);
+create unique index automation_rollouts_running on automation_rollouts using btree (automation_id) where (state = 'RUNNING'::text);
+
 -- A contact going through an automation. `seq` is the number of its next step execution; `next_version_id` is the version it takes
 -- over when it leaves its current step; `limited_by` the keys whose limits hold for its mail. Mail of steps before `sent_before` is not sent again.
 create table automation_runs (

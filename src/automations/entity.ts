@@ -8,6 +8,7 @@ import { Template } from '../templates/queries.ts';
 import type { Graph } from './graph/graph.ts';
 import type { StepBody } from './graph/schema.ts';
 import { stepTypes } from './graph/step-configs.ts';
+import type { RolloutBody, VersionCounts } from './schema.ts';
 
 const p = defineEntity.properties;
 
@@ -249,6 +250,39 @@ export const AutomationGoal = defineEntity({
   ],
 });
 export type AutomationGoal = InferEntity<typeof AutomationGoal>;
+
+/** How a rollout stands: under way, at all new contacts, taken back by a person or by a limit, or over since another graph was published. */
+export const rolloutStates = ['RUNNING', 'FINISHED', 'BACK', 'STOPPED', 'REPLACED'] as const;
+
+/**
+ * A version that a share of new contacts gets (`share`, in hundredths of a percent), while the others get the one that was published before.
+ * `counts` is what both came to when it ended.
+ */
+export const AutomationRollout = defineEntity({
+  name: 'AutomationRollout',
+  tableName: 'automation_rollouts',
+  properties: {
+    ...baseColumns,
+    automationId: p.manyToOne(Automation).mapToPk().deleteRule('cascade'),
+    versionId: ofVersion(),
+    beforeVersionId: ofVersion(),
+    share: p.integer(),
+    stopIf: p.json<RolloutBody['stopIf']>(),
+    days: p.integer(),
+    state: p.enum(rolloutStates).default('RUNNING'),
+    stopped: p.json<NonNullable<RolloutBody['stopped']>>().nullable(),
+    counts: p.json<VersionCounts[]>().nullable(),
+    endedAt: p.datetime(3).nullable(),
+  },
+  uniques: [{ name: 'automation_rollouts_running', properties: ['automationId'], where: "state = 'RUNNING'" }],
+  indexes: [
+    {
+      name: 'automation_rollouts_automation',
+      columns: [{ name: 'automation_id' }, { name: 'created_at', sort: 'desc' }],
+    },
+  ],
+});
+export type AutomationRollout = InferEntity<typeof AutomationRollout>;
 
 const whereActive = `status IN ${activeStatuses.sql}`;
 const newestFirst = [

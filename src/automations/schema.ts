@@ -14,9 +14,10 @@ import {
   Uuid,
   wholeNumber,
 } from '../lib/validation/fields.ts';
-import { triggerTypes } from './entity.ts';
+import { rolloutStates, triggerTypes } from './entity.ts';
 import { Exits, Goal } from './graph/exits.ts';
 import { GivenConfig, Issue, StepBody, StoredPosition, TransitionBody } from './graph/schema.ts';
+import { Percentage } from './graph/step-configs.ts';
 
 const Json = v.record(v.string(), v.unknown());
 const Name = textField('name', 1, 255);
@@ -162,6 +163,116 @@ const EditedByKey = v.object({ kind: field('`key`: an API key.', v.literal('key'
 nameSchemas({ EditedByUser, EditedByKey });
 const EditedBy = v.nullable(v.variant('kind', [EditedByUser, EditedByKey]));
 
+const Rate = v.nullable(v.number());
+
+/** The rollout of a new version to a share of new contacts. */
+export const RolloutBody = v.object({
+  id: field('ID of the rollout.', Uuid),
+  state: field(
+    '`RUNNING`: new contacts are shared out. `FINISHED`: all new contacts get the new version. `BACK`: all get the previous one again. `STOPPED`: the same, by a limit that was broken. `REPLACED`: another graph was published meanwhile.',
+    choice(rolloutStates),
+  ),
+  percent: field('Share of new contacts who get the new version, in percent.', v.number()),
+  version: field('Number of the new version.', Integer),
+  previousVersion: field('Number of the version that the other new contacts get.', Integer),
+  stopIf: field(
+    'Limits that stop the rollout.',
+    v.object({
+      failureRate: field('Highest share of executions that fail, in percent; null for no limit.', Rate),
+      unsubscribeRate: field('Highest share of contacts who unsubscribe, in percent; null for no limit.', Rate),
+    }),
+  ),
+  leastEntered: field('Limits count once this many contacts have entered the new version.', Integer),
+  days: field('Length of the rollout in days.', Integer),
+  startedAt: field('When the rollout started.', Instant),
+  endsAt: field('When all new contacts get the new version, unless a limit is broken before.', Instant),
+  endedAt: field('When the rollout ended; null while it is under way.', v.nullable(Instant)),
+  stopped: field(
+    'The limit that was broken; null if none.',
+    v.nullable(
+      v.object({
+        limit: field('`failureRate` or `unsubscribeRate`.', v.picklist(['failureRate', 'unsubscribeRate'])),
+        count: field('Number of executions that failed, or of contacts who unsubscribed.', Integer),
+        of: field('Number of contacts who had entered the new version.', Integer),
+        percent: field('Highest percentage that was allowed.', v.number()),
+      }),
+    ),
+  ),
+});
+export type RolloutBody = v.InferOutput<typeof RolloutBody>;
+
+/** What became of the contacts who entered one version during a rollout. */
+export const VersionCounts = v.object({
+  version: field('Number of the version.', Integer),
+  isNew: field('Whether it is the new version.', v.boolean()),
+  entered: field('Number of contacts who entered it since the rollout started.', Integer),
+  active: field('Number of them who are still inside.', Integer),
+  completed: field('Number of them who reached the end.', Integer),
+  exited: field('Number of them who left early.', Integer),
+  failed: field('Number of them whose execution failed.', Integer),
+  cancelled: field('Number of them whose execution was canceled.', Integer),
+  unsubscribed: field('Number of them who unsubscribed by an email of the workflow.', Integer),
+});
+export type VersionCounts = v.InferOutput<typeof VersionCounts>;
+
+const Percent = (of: string) => field(`${of}, as a percentage of \`entered\`; null while nobody has entered.`, Rate);
+
+/** `GET /workflows/{id}/rollout`. */
+export const RolloutReport = v.object({
+  ...RolloutBody.entries,
+  versions: field(
+    'The new version and the previous one, side by side.',
+    v.array(
+      v.object({
+        ...VersionCounts.entries,
+        completedRate: Percent('Contacts who reached the end'),
+        exitedRate: Percent('Contacts who left early'),
+        failureRate: Percent('Contacts whose execution failed'),
+        unsubscribeRate: Percent('Contacts who unsubscribed'),
+      }),
+    ),
+  ),
+});
+export type RolloutReport = v.InferOutput<typeof RolloutReport>;
+
+const StopIf = v.object({
+  failureRate: field(
+    'Highest share of the new version’s executions that may fail, in percent with at most two decimals; null or absent for no limit.',
+    v.nullish(Percentage),
+  ),
+  unsubscribeRate: field(
+    'Highest share of its contacts who may unsubscribe by one of its emails, in percent with at most two decimals; null or absent for no limit.',
+    v.nullish(Percentage),
+  ),
+});
+const Share = field(
+  'Share of new contacts who get the new version, above 0 and below 100 percent, with at most two decimals.',
+  v.pipe(
+    Percentage,
+    v.check((percent) => percent > 0 && percent < 100, 'must be above 0 and below 100'),
+  ),
+);
+const Days = wholeNumber(1, 90);
+
+/** `rollout` of `PUT /workflows/{id}/graph`. */
+export const RolloutOptions = v.object({
+  percent: Share,
+  stopIf: field(
+    'Limits for the new version. The first that is broken takes it back. 5% failures and 2% unsubscribes when absent.',
+    v.optional(StopIf, { failureRate: 5, unsubscribeRate: 2 }),
+  ),
+  days: field('Days until all new contacts get the new version, 1 to 90.', v.optional(Days, 7)),
+});
+export type RolloutOptions = v.InferOutput<typeof RolloutOptions>;
+
+/** `PATCH /workflows/{id}/rollout`. */
+export const PatchRollout = v.object({
+  percent: v.optional(Share),
+  stopIf: field('New limits, in place of all that were there.', v.optional(StopIf)),
+  days: field('New length in days from the start of the rollout, 1 to 90.', v.optional(Days)),
+});
+export type PatchRollout = v.InferOutput<typeof PatchRollout>;
+
 /** An automation with its whole graph. */
 export const WorkflowWithGraph = v.object({
   ...WorkflowBody.entries,
@@ -199,6 +310,10 @@ export const WorkflowWithGraph = v.object({
   transitions: field('All transitions of the graph.', v.array(TransitionBody)),
   exits: field('What ends executions early, whatever step they are at.', Exits),
   goal: field('What the workflow is for; null if it has no goal.', v.nullable(Goal)),
+  rollout: field(
+    'The latest rollout of a new version, which may be over; null if there was none.',
+    v.nullable(RolloutBody),
+  ),
   issues: field('What has to be fixed before the workflow can be enabled; empty if nothing.', v.array(Issue)),
 });
 export type WorkflowWithGraph = v.InferOutput<typeof WorkflowWithGraph>;
@@ -222,6 +337,7 @@ export const VersionPage = v.object({
         ...Version,
         steps: field('Number of steps in the version.', Integer),
         active: field('Number of contacts in the workflow that have this version.', Integer),
+        share: field('Share of new contacts who get this version, in percent.', v.number()),
       }),
     ),
   ),
@@ -261,4 +377,5 @@ export const VersionWithGraph = v.object({
 });
 export type VersionWithGraph = v.InferOutput<typeof VersionWithGraph>;
 
+nameSchemas({ WorkflowRollout: RolloutBody, WorkflowRolloutReport: RolloutReport, RolloutOptions });
 nameSchemas({ Workflow: WorkflowBody, WorkflowWithGraph, WorkflowVersion: VersionWithGraph });

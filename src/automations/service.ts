@@ -30,6 +30,7 @@ import {
   workflowBody,
 } from './rows.ts';
 import type { CreateWorkflow, PatchWorkflow, WorkflowBody, WorkflowWithGraph } from './schema.ts';
+import { latestRollout, refuseDuringRollout, rolloutBody } from './versions.ts';
 
 /**
  * Creates a disabled automation with its TRIGGER step.
@@ -75,6 +76,7 @@ export function getAutomation(db: Database, projectId: string, id: string): Prom
 export async function workflowWithGraph(db: Database, automation: AutomationRow): Promise<WorkflowWithGraph> {
   const { id } = automation;
   const [steps, transitions] = [await stepsOf(db, id), await transitionsOf(db, id)];
+  const rollout = await latestRollout(db, id);
   return {
     ...automation,
     ...(await lastEditOf(db, id)),
@@ -87,13 +89,14 @@ export async function workflowWithGraph(db: Database, automation: AutomationRow)
     transitions,
     exits: exitsOf(steps),
     goal: goalOf(steps),
+    rollout: rollout && (await rolloutBody(db, rollout)),
     issues: await issuesOf(db, automation, { steps, transitions }),
   };
 }
 
 /**
  * Changes an automation (docs/contract/campaigns-and-workflows.md#3-5).
- * @throws 404; 409 for its trigger while it is enabled and has active executions; 412 where the editor has seen another
+ * @throws 404; 409 for its trigger while it is enabled and has active executions, or a version is rolled out; 412 where the editor has seen another
  * revision; 422 for what keeps it from being enabled
  */
 export async function patchAutomation(
@@ -104,6 +107,8 @@ export async function patchAutomation(
     const before = found(await lockAutomation(tx, projectId, id), id);
     await checkRevision(tx, before, ifMatch);
     const retriggers = body.triggerType !== undefined || body.triggerConfig !== undefined;
+    const changesEnds = body.exits !== undefined || body.goal !== undefined;
+    if (retriggers || changesEnds) await refuseDuringRollout(tx, id);
     if (retriggers && before.enabled && (await hasActiveRuns(tx, [id])))
       throw conflict(
         'The trigger cannot change while executions are active: cancel them or disable the workflow first',
@@ -111,7 +116,6 @@ export async function patchAutomation(
     const after = changedBy(before, body);
     if (retriggers && after.triggerType === 'EVENT' && eventNameOf(after.triggerConfig) === null)
       throw invalidField('triggerConfig.eventName', 'is required for the trigger EVENT', 'invalid_type');
-    const changesEnds = body.exits !== undefined || body.goal !== undefined;
     await checkEnabling(tx, before, after, retriggers, changesEnds ? body : null);
     if (retriggers || changesEnds) await followTrigger(tx, after, body);
     const scheduled = [before, after].some(({ enabled, triggerType }) => enabled && triggerType === 'SCHEDULE');

@@ -1,29 +1,44 @@
 import { createHash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
-import { notFound } from '../lib/errors.ts';
-import { newId } from '../lib/ids.ts';
+import { conflict, notFound } from '../lib/errors.ts';
+import { newId, placeByHash } from '../lib/ids.ts';
 import { offsetAnswer, offsetPage } from '../lib/pages.ts';
 import { isoText, lockRow } from '../store/columns.ts';
 import { type Database, raw, sql } from '../store/sql.ts';
 import { Template } from '../templates/queries.ts';
-import { Automation, AutomationVersion, AutomationWatch } from './entity.ts';
+import { Automation, AutomationRollout, AutomationVersion, AutomationWatch } from './entity.ts';
 import { exitsOf, goalOf, watchesOf } from './graph/exits.ts';
 import type { Graph } from './graph/graph.ts';
 import { findAutomation, found, stepsOf, transitionsOf } from './queries.ts';
 import { isActive } from './rows.ts';
-import type { ListVersions, VersionPage, VersionWithGraph } from './schema.ts';
+import type { ListVersions, RolloutBody, VersionPage, VersionWithGraph } from './schema.ts';
 
 /**
  * The version that new runs are pinned to (docs/contract/campaigns-and-workflows.md#4-11). After an edit a new one is written
  * here, in the caller's transaction; a graph that was there before has its old version. Null when the automation is gone.
  */
 export async function ensureVersion(tx: Database, automationId: string): Promise<string | null> {
-  const seen = await currentVersion(tx, automationId);
-  if (seen === null || seen.id !== null) return seen?.id ?? null;
+  return (await entryVersions(tx, automationId))?.current ?? null;
+}
+
+/** The versions that new contacts get: the current one; while it is rolled out, the one before as well, and the share of the current one. */
+interface EntryVersions {
+  current: string;
+  rollout: { id: string; share: number; before: string } | null;
+}
+
+/** As `ensureVersion`, with the rollout as it is at the same instant; null when the automation is gone. */
+async function entryVersions(tx: Database, automationId: string): Promise<EntryVersions | null> {
+  const seen = await currentVersions(tx, automationId);
+  if (seen === null || seen.current !== null) return seen as EntryVersions | null;
   // Edits change this row too, so none of them can come between reading the graph and writing it.
   await lockRow(tx, 'automations', automationId);
-  const locked = await currentVersion(tx, automationId);
-  if (locked === null || locked.id !== null) return locked?.id ?? null;
+  const locked = await currentVersions(tx, automationId);
+  if (locked === null || locked.current !== null) return locked as EntryVersions | null;
+  return { current: await writeVersion(tx, automationId), rollout: null };
+}
+
+async function writeVersion(tx: Database, automationId: string): Promise<string> {
   const graph = await draftGraph(tx, automationId);
   const { id, version } = await placeOfGraph(tx, automationId, graph);
   const currentVersionId = id ?? newId();
@@ -59,11 +74,74 @@ export async function placeOfGraph(
   return { id: null, version: (newest?.version ?? 0) + 1 };
 }
 
-// The id is null where the graph has changed since the version was written.
-async function currentVersion(tx: Database, id: string): Promise<{ id: string | null } | null> {
-  const options = { fields: ['graphDirty', 'currentVersionId'], disableIdentityMap: true } as const;
-  const automation = await tx.em.findOne(Automation, { id }, options);
-  return automation && { id: automation.graphDirty ? null : (automation.currentVersionId ?? null) };
+// The version is null where the graph has changed since it was written. One statement reads both: a rollout begins with the version.
+function currentVersions(
+  tx: Database,
+  automationId: string,
+): Promise<{ current: string | null; rollout: EntryVersions['rollout'] } | null> {
+  return tx.row(sql`
+    select coalesce(k.version_id, case when not a.graph_dirty then a.current_version_id end) as current,
+      case when k.id is not null then jsonb_build_object('id', k.id, 'share', k.share, 'before', k.before_version_id) end as rollout
+    from automations a left join automation_rollouts k on k.automation_id = a.id and k.state = 'RUNNING' where a.id = ${automationId}`);
+}
+
+/**
+ * Answers which version a contact who enters now is pinned to; null when the automation is gone. While a version is rolled out, it is for the
+ * contacts whose hash is below its share: who has it keeps it when the share rises.
+ */
+export async function versionsForEntry(
+  tx: Database,
+  automationId: string,
+): Promise<((contactId: string) => PinnedVersion) | null> {
+  const versions = await entryVersions(tx, automationId);
+  const current = versions && (await pinnedVersion(tx, versions.current));
+  if (!current) return null;
+  const { rollout } = versions;
+  const before = rollout && (await pinnedVersion(tx, rollout.before));
+  return (contactId) => (before && rollout && rolloutPlace(rollout.id, contactId) >= rollout.share ? before : current);
+}
+
+/** The place of a contact among 10,000 in a rollout: it gets the new version where that is below the share. */
+export function rolloutPlace(rolloutId: string, contactId: string): number {
+  return placeByHash(`rollout ${rolloutId}`, contactId);
+}
+
+/** The rollout of an automation that is under way, or null. */
+export function runningRollout(db: Database, automationId: string): Promise<AutomationRollout | null> {
+  return db.em.findOne(AutomationRollout, { automationId, state: 'RUNNING' }, { disableIdentityMap: true });
+}
+
+/** The latest rollout of an automation, which may be over, or null. */
+export function latestRollout(db: Database, automationId: string): Promise<AutomationRollout | null> {
+  const latest = { orderBy: { createdAt: 'desc', id: 'desc' }, disableIdentityMap: true } as const;
+  return db.em.findOne(AutomationRollout, { automationId }, latest);
+}
+
+/** Contacts who must have entered a version before the limits of its rollout count: one failure of two says nothing. */
+export const leastEntered = 50;
+
+/** When a rollout goes on to all new contacts by itself. */
+export function endOf({ createdAt, days }: Pick<AutomationRollout, 'createdAt' | 'days'>): Date {
+  return new Date(createdAt.getTime() + days * 86_400_000);
+}
+
+/** A rollout as the API shows it. */
+export async function rolloutBody(db: Database, rollout: AutomationRollout): Promise<RolloutBody> {
+  const { id, state, share, versionId, beforeVersionId, stopIf, days, createdAt, endedAt, stopped } = rollout;
+  const [version, previous] = [await pinnedVersion(db, versionId), await pinnedVersion(db, beforeVersionId)];
+  return {
+    ...{ id, state, percent: share / 100, version: version?.version ?? 0, previousVersion: previous?.version ?? 0 },
+    ...{ stopIf, leastEntered, days, startedAt: createdAt.toISOString(), endsAt: endOf(rollout).toISOString() },
+    ...{ endedAt: endedAt?.toISOString() ?? null, stopped: stopped ?? null },
+  };
+}
+
+/** @throws 409 while a version is rolled out, whose graph stays as it is until that is over; the automation must be locked */
+export async function refuseDuringRollout(tx: Database, automationId: string): Promise<void> {
+  if ((await runningRollout(tx, automationId)) !== null)
+    throw conflict(
+      'A version of this workflow is being rolled out: finish the rollout or take it back first (POST /workflows/{id}/rollout/finish or /back)',
+    );
 }
 
 /** The graph of an automation as it would be pinned now. */
@@ -127,6 +205,8 @@ export function removeUnusedVersions(db: Database, limit: number): Promise<numbe
         and not exists (select from automation_runs r where r.next_version_id = v.id)
         and not exists (select from automation_goals g where g.version_id = v.id)
         and not exists (select from automation_migrations m where m.to_version_id = v.id)
+        and not exists (select from automation_rollouts k
+          where k.automation_id = v.automation_id and v.id in (k.version_id, k.before_version_id))
         and v.created_at < now() - interval '1 hour'
       limit ${limit})`);
 }
@@ -140,8 +220,11 @@ export async function listVersions(db: Database, projectId: string, automationId
       v.id = a.current_version_id and not a.graph_dirty as "isCurrent",
       (select count(*)::int from automation_runs r
        where r.automation_id = a.id and r.version_id = v.id and r.${isActive}) as active,
+      (case v.id when k.version_id then k.share when k.before_version_id then 10000 - k.share
+        when a.current_version_id then case when k.id is null and not a.graph_dirty then 10000 else 0 end else 0 end / 100.0)::float8 as share,
       count(*) over ()::int as total
     from automation_versions v join automations a on a.id = v.automation_id
+      left join automation_rollouts k on k.automation_id = a.id and k.state = 'RUNNING'
     where v.automation_id = ${automationId} order by v.version desc limit ${page.pageSize} offset ${page.offset}`);
   return offsetAnswer(
     rows.map(({ total: _, ...row }) => row),

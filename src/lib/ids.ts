@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 import { AppError, badRequest } from './errors.ts';
 
 const uuidPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
@@ -113,4 +113,14 @@ export function hasSeen(revision: number, ifMatch: string, path: string): boolea
     return value;
   });
   return seen.includes(String(revision));
+}
+
+/**
+ * The place of an ID among 10,000, by a hash of a key and the ID: below 2,500 for a quarter of all IDs, and the same whenever it is asked. Places of one ID
+ * under two keys do not depend on each other.
+ */
+export function placeByHash(key: string, id: string): number {
+  const hash = createHash('sha256').update(`${key}\n${id}`).digest();
+  // 48 bits leave no remainder that a share of a hundredth of a percent would notice.
+  return Math.floor((hash.readUIntBE(0, 6) / 2 ** 48) * 10_000);
 }

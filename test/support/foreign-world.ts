@@ -90,6 +90,12 @@ export async function foreignWorld(api: TestApi, { db, ...store }: TestDatabase)
      select $1, $2, $3, version_id, '[]', 'completed', 1, now() from automation_runs where id = $4`,
     [move, project.id, automation.id, run?.id],
   );
+  await db.count(
+    `insert into automation_rollouts (id, automation_id, version_id, before_version_id, share, stop_if, days, state, ended_at)
+     select $1, $2, version_id, version_id, 1000, '{"failureRate": null, "unsubscribeRate": null}', 7, 'FINISHED', now()
+     from automation_runs where id = $3`,
+    [newId(), automation.id, run?.id],
+  );
 
   const image = newId();
   await db.count(
@@ -188,6 +194,7 @@ export const foreignBodies: Record<string, object> = {
   },
   'PATCH /workflows/:id/steps/:stepId': { name: 'Mine now' },
   'PUT /workflows/:id/graph': { steps: [], transitions: [] },
+  'PATCH /workflows/:id/rollout': { percent: 50 },
   'POST /workflows/:id/transitions': { fromStepId: newId(), toStepId: newId() },
   'POST /workflows/:id/transitions/:transitionId/insert-step': {
     type: 'DELAY',

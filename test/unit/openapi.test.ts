@@ -234,7 +234,8 @@ test('every field and every parameter is described', () => {
 
 test('a number in a response is an integer, unless it may be a fraction', () => {
   // Percentages, pixels, what callers give or keep, and what may be a percentage.
-  const fraction = /rate$|\.(percent|drift|trend|x|y|values?|data\.progress|interval\.(low|high)|stopped\.limit)$/i;
+  const fraction =
+    /(rate|percent|share)$|\.(drift|trend|x|y|values?|data\.progress|interval\.(low|high)|stopped\.limit)$/i;
   const plain = new Set<string>();
   const seen = new Set<string>();
   const look = (node: unknown, place: string) => {

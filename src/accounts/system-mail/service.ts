@@ -64,6 +64,7 @@ export type TellMembers = (
       | 'payment-failed'
       | 'webhook-disabled'
       | 'campaign-stopped'
+      | 'rollout-stopped'
       | 'approval-requested';
     /** Where its button leads, below the dashboard. */
     path: string;

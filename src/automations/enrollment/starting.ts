@@ -2,9 +2,9 @@ import { triggerOf } from '@fernpost/workflow-graph';
 import { type StartCommand, workflowId } from '../../../temporal/commands.ts';
 import { newId } from '../../lib/ids.ts';
 import { type Database, sql } from '../../store/sql.ts';
-import { type Goal, goalOf } from '../graph/exits.ts';
+import { goalOf } from '../graph/exits.ts';
 import { countingRuns, isActive, type RunRow, runColumns } from '../rows.ts';
-import { ensureVersion, pinnedVersion } from '../versions.ts';
+import { type PinnedVersion, versionsForEntry } from '../versions.ts';
 
 /** A request to enroll a contact in an automation. */
 export interface StartRequest {
@@ -34,7 +34,7 @@ export interface Started {
 
 /**
  * Lets contacts into an automation, in the caller's transaction: for each request that the rules allow a run pinned to the
- * current version, and its number of entry. Starts of one contact wait for one another by the lock of its entry. The caller
+ * version that `versionsForEntry` chooses, and its number of entry. Starts of one contact wait for one another by the lock of its entry. The caller
  * puts `starts` into the outbox in the same transaction. For event and manual starts alike; `startsPerHour` is the setting
  * WORKFLOW_STARTS_PER_CONTACT_PER_HOUR (0: no limit).
  */
@@ -55,15 +55,12 @@ export async function startRuns(
   const asked = [...new Set(requests.map(({ contactId }) => contactId))];
   const contacts = await lockContacts(tx, projectId, asked);
   if (contacts.length === 0) return { outcomes: gone, starts: [] };
-  const versionId = await ensureVersion(tx, automationId);
-  const version = versionId && (await pinnedVersion(tx, versionId));
-  if (!version) return { outcomes: gone, starts: [] };
+  const versionOf = await versionsForEntry(tx, automationId);
+  if (versionOf === null) return { outcomes: gone, starts: [] };
   await lockEntries(tx, automationId, contacts);
   const rows = await insertRuns(tx, automationId, requests, {
     projectId,
-    versionId: version.id,
-    triggerId: triggerOf(version.graph)?.id ?? null,
-    goal: goalOf(version.graph.steps),
+    versionOf,
     allowReentry: automation.allowReentry,
     limitedBy: automation.limitedBy,
     startsPerHour,
@@ -71,7 +68,10 @@ export async function startRuns(
   const outcomes: Started['outcomes'] = gone;
   for (const { ordinal, outcome, run } of rows) outcomes[ordinal] = { outcome, run };
   const runs = outcomes.flatMap(({ run }) => run ?? []);
-  return { outcomes, starts: runs.map((run) => launchRun(run, { ...automation, version: version.version })) };
+  return {
+    outcomes,
+    starts: runs.map((run) => launchRun(run, { ...automation, version: versionOf(run.contactId).version })),
+  };
 }
 
 /** Locks contacts and returns those that are there. A deletion locks them first: it waits for us, or we do not find them. */
@@ -94,10 +94,8 @@ export async function lockEntries(tx: Database, automationId: string, contacts: 
 
 interface StartFacts {
   projectId: string;
-  versionId: string;
-  /** The step where runs begin. */
-  triggerId: string | null;
-  goal: Goal | null;
+  /** The version that runs of a contact are pinned to. */
+  versionOf: (contactId: string) => PinnedVersion;
   allowReentry: boolean;
   limitedBy: string | null;
   startsPerHour: number;
@@ -108,19 +106,19 @@ function insertRuns(
   tx: Database,
   automationId: string,
   requests: readonly StartRequest[],
-  { projectId, versionId, triggerId, goal, allowReentry, limitedBy, startsPerHour }: StartFacts,
+  { projectId, versionOf, allowReentry, limitedBy, startsPerHour }: StartFacts,
 ): Promise<{ ordinal: number; outcome: StartOutcome; run: RunRow | null }[]> {
-  const rows = JSON.stringify(requests.map((request, ordinal) => ({ ...request, ordinal, id: newId() })));
   return tx.rows(sql`
     with fixed as (
       select ${automationId}::uuid as automation_id, ${allowReentry}::boolean as allow_reentry,
         ${startsPerHour}::integer as per_hour, ${limitedBy}::uuid as enabled_by),
     wish as (
       select w.ordinal, w.id, w."contactId" as contact_id, w.context, w."sourceEventId" as event_id, w."dueAt" as due_at, n.last_entry, fixed.*,
+        w."versionId" as version_id, w."triggerId" as trigger_id, w."goalDays" as goal_days, w."goalAsks" as goal_asks,
         nullif(array_remove(array[fixed.enabled_by, w."limitedBy"], null), '{}') as limited_by
-      from fixed cross join jsonb_to_recordset(${rows}::jsonb) as w (
+      from fixed cross join jsonb_to_recordset(${JSON.stringify(requests.map(wishOf(versionOf)))}::jsonb) as w (
           ordinal integer, id uuid, "contactId" uuid, context jsonb, "sourceEventId" uuid, "limitedBy" uuid,
-          "dueAt" timestamptz)
+          "dueAt" timestamptz, "versionId" uuid, "triggerId" uuid, "goalDays" integer, "goalAsks" boolean)
         join automation_entries n on n.automation_id = fixed.automation_id and n.contact_id = w."contactId"),
     judged as (
       select wish.*, case
@@ -161,17 +159,18 @@ function insertRuns(
       insert into automation_runs as r (
         id, project_id, automation_id, version_id, contact_id, entry, current_step_id, context, source_event_id, due_at,
         limited_by)
-      select first.id, ${projectId}::uuid, first.automation_id, ${versionId}::uuid, first.contact_id, entered.last_entry,
-        ${triggerId}::uuid, first.context, first.event_id, coalesce(first.due_at, now()), first.limited_by
+      select first.id, ${projectId}::uuid, first.automation_id, first.version_id, first.contact_id, entered.last_entry,
+        first.trigger_id, first.context, first.event_id, coalesce(first.due_at, now()), first.limited_by
       from first join entered using (contact_id)
       returning r.*),
     counted as (${countingRuns('made', 'started')}),
     aimed as (
       -- What happened before the run was there, since the event that starts it, is tested at once.
       insert into automation_goals (run_id, version_id, contact_id, entered_at, until, check_at)
-      select made.id, version_id, contact_id, started_at, ends.at, case when ${!goal?.on.condition}::boolean
-        then case when source_event_id is null then ends.at + interval '1 hour' else started_at end else ends.at end
-      from made cross join lateral (select started_at + ${goal?.withinDays ?? null}::integer * interval '24 hours' as at) ends
+      select made.id, made.version_id, made.contact_id, made.started_at, ends.at, case when first.goal_asks then ends.at
+        when made.source_event_id is null then ends.at + interval '1 hour' else made.started_at end
+      from made join first using (id)
+        cross join lateral (select made.started_at + first.goal_days * interval '24 hours' as at) ends
       where ends.at is not null),
     shown as (select ${runColumns} from made r),
     noted as (
@@ -180,6 +179,16 @@ function insertRuns(
       on conflict (automation_id) do update set refused = f.refused + excluded.refused, last_refused_at = now())
     select ruled.ordinal, ruled.outcome, to_jsonb(shown) as run
     from ruled join judged using (ordinal) left join shown on shown.id = judged.id`);
+}
+
+/** A request with the ID of its run, the version of its contact, where that begins and how long its goal counts. */
+function wishOf(versionOf: StartFacts['versionOf']) {
+  return (request: StartRequest, ordinal: number) => {
+    const { id: versionId, graph } = versionOf(request.contactId);
+    const goal = goalOf(graph.steps);
+    const aim = goal && { goalDays: goal.withinDays, goalAsks: Boolean(goal.on.condition) };
+    return { ...request, ordinal, id: newId(), versionId, triggerId: triggerOf(graph)?.id ?? null, ...aim };
+  };
 }
 
 interface StartedAutomation extends LaunchFacts {

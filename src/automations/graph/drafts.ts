@@ -1,6 +1,7 @@
 import { graphIssues } from '@fernpost/workflow-graph';
 import { recordChange } from '../../projects/audit/record.ts';
 import type { Database } from '../../store/sql.ts';
+import { Automation, AutomationVersion } from '../entity.ts';
 import { found, lockAutomation, reviseGraphOf, stepsOf, transitionsOf } from '../queries.ts';
 import {
   type AutomationRow,
@@ -11,7 +12,16 @@ import {
   type StepRow,
   type TransitionRow,
 } from '../rows.ts';
+import { refuseDuringRollout } from '../versions.ts';
 import type { Graph, GraphStep } from './graph.ts';
+import {
+  deleteSteps,
+  deleteTransitions,
+  holdTemplates,
+  insertSteps,
+  insertTransitions,
+  updateSteps,
+} from './queries.ts';
 import type { Issue } from './schema.ts';
 import { readStepConfig } from './step-configs.ts';
 import { webhookSyntaxError } from './webhook-config.ts';
@@ -57,7 +67,7 @@ export interface Draft {
 
 /**
  * Runs an edit of a graph in a transaction; the next start sees it.
- * @throws 404, 412 where the editor has seen another revision
+ * @throws 404, 412 where the editor has seen another revision, 409 while a version is rolled out
  */
 export function edit<T>(
   { db, projectId, id, userId, ifMatch }: EditTarget,
@@ -66,6 +76,7 @@ export function edit<T>(
   return db.transaction(async (tx) => {
     const automation = found(await lockAutomation(tx, projectId, id), id);
     await checkRevision(tx, automation, ifMatch);
+    await refuseDuringRollout(tx, id);
     const draft = { automation, steps: await draftSteps(tx, id), transitions: await transitionsOf(tx, id) };
     const body = await work(tx, draft);
     if (automation.enabled) await keepSenders(tx, id);
@@ -79,4 +90,57 @@ export function edit<T>(
 /** The steps of a draft, in the order they were made. */
 export async function draftSteps(tx: Database, id: string): Promise<StepRow[]> {
   return (await stepsOf(tx, id)).map(({ templateName: _, ...step }) => step);
+}
+
+/**
+ * Makes the draft of a locked automation that of an earlier version again, which is the current one from then on: steps and transitions have
+ * the IDs they had. A template that was deleted meanwhile is missing from its step, as it is where the version runs.
+ */
+export async function restoreDraft(
+  tx: Database,
+  automation: AutomationRow,
+  versionId: string,
+  userId: string | null,
+): Promise<void> {
+  const { id, projectId } = automation;
+  const { graph, layout, notes } = await tx.em.findOneOrFail(AutomationVersion, versionId, {
+    disableIdentityMap: true,
+  });
+  const [present, ways] = [await draftSteps(tx, id), await transitionsOf(tx, id)];
+  const here = new Map(present.map((step) => [step.id, step]));
+  const templates = await holdTemplates(
+    tx,
+    projectId,
+    graph.steps.flatMap(({ templateId }) => templateId ?? []),
+  );
+  const steps = graph.steps.map((step) => ({
+    ...step,
+    templateId: step.templateId !== null && templates.has(step.templateId) ? step.templateId : null,
+    position: layout?.[step.id] ?? here.get(step.id)?.position ?? { x: 0, y: 0 },
+    note: notes?.[step.id] ?? null,
+  }));
+  const wanted = new Set(steps.map((step) => step.id));
+  await deleteTransitions(
+    tx,
+    id,
+    ways.map((way) => way.id),
+  );
+  await deleteSteps(
+    tx,
+    id,
+    present.filter((step) => !wanted.has(step.id)).map((step) => step.id),
+  );
+  await insertSteps(
+    tx,
+    id,
+    steps.filter((step) => !here.has(step.id)),
+  );
+  await updateSteps(
+    tx,
+    id,
+    steps.filter((step) => here.has(step.id)),
+  );
+  await insertTransitions(tx, id, graph.transitions);
+  await reviseGraphOf(tx, automation, userId);
+  await tx.em.nativeUpdate(Automation, { id }, { graphDirty: false, currentVersionId: versionId });
 }

@@ -10,7 +10,7 @@ import type { Database } from '../../store/sql.ts';
 import { issuesAsProblems, issuesOf } from '../graph/graph.ts';
 import { found, lockAutomation } from '../queries.ts';
 import { type AutomationRow, keepLimits } from '../rows.ts';
-import { draftGraph, ensureVersion, type PinnedVersion, pinnedVersion } from '../versions.ts';
+import { draftGraph, ensureVersion, type PinnedVersion, pinnedVersion, refuseDuringRollout } from '../versions.ts';
 import {
   AutomationMigration,
   cancelMigrationRow,
@@ -37,7 +37,7 @@ export interface AskedMigration {
 /**
  * Checks a plan that migrates the contacts inside to the graph as it is now, counts whom each rule matches, and starts the job
  * unless it is a dry run (issue 6, part 4).
- * @throws 404; 422 for a graph that cannot be enabled and for rules that cannot work; 409 while another migration is under way
+ * @throws 404; 422 for a graph that cannot be enabled and for rules that cannot work; 409 while another migration or a rollout is under way
  */
 export function migrateContacts(
   db: Database,
@@ -48,6 +48,7 @@ export function migrateContacts(
   return db.transaction(async (tx) => {
     const automation = found(await lockAutomation(tx, projectId, automationId), automationId);
     await keepLimits(tx, automationId);
+    await refuseDuringRollout(tx, automationId);
     const { preview, migration, tickets } = await migrateContactsOf(tx, automation, asked);
     if (migration !== null)
       await recordChange(tx, projectId, {

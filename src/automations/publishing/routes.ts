@@ -2,6 +2,8 @@ import * as v from 'valibot';
 import { inProject, route, taggedReply } from '../../http/route.ts';
 import { dispatched } from '../list-service.ts';
 import { editOf } from '../rows.ts';
+import { PatchRollout, RolloutBody, RolloutReport, WorkflowWithGraph } from '../schema.ts';
+import { changeRollout, endRollout, reportRollout } from './rollout.ts';
 import { PutGraph, PutGraphDone, PutGraphPreview } from './schema.ts';
 import { putGraph } from './service.ts';
 
@@ -13,9 +15,10 @@ export const automationPublishingRoutes = [
     summary: 'Replace the whole graph',
     operationId: 'replaceWorkflowGraph',
     description:
-      'In one transaction, also while contacts are inside: they stay in their version, or are migrated by `migrate`, a plan as in `POST /workflows/{id}/migrate`. Steps keep their IDs; any other text as `id` names a new step, and `ids` returns its ID. An enabled workflow accepts only a graph without `issues`. `dryRun` changes nothing and returns what would change.',
+      'In one transaction, also while contacts are inside: they stay in their version, or are migrated by `migrate`, a plan as in `POST /workflows/{id}/migrate`. Steps keep their IDs; any other text as `id` names a new step, and `ids` returns its ID. An enabled workflow accepts only a graph without `issues`. `rollout` gives the graph to a share of new contacts first; without it the graph is for all, and a rollout under way ends. `dryRun` changes nothing and returns what would change.',
     ids: { id: 'workflow' },
     guarded: true,
+    refusals: [409],
     body: PutGraph,
     example: {
       steps: [
@@ -44,6 +47,67 @@ export const automationPublishingRoutes = [
     async handle(call) {
       const answer = await putGraph(editOf(call), call.body);
       return taggedReply(dispatched(call.app, answer), answer.revision);
+    },
+  }),
+  route.get('/workflows/:id/rollout', {
+    ...inProject('workflows:read'),
+    tag: 'workflows',
+    summary: 'Get the rollout of a version',
+    operationId: 'getWorkflowRollout',
+    description:
+      'The latest rollout, which may be over. `GET /workflows/{id}/goal?by=version` has the rates of a goal.',
+    ids: { id: 'workflow' },
+    returns:
+      'The rollout, and what became of the contacts who entered each version since it started, or until it ended.',
+    reply: RolloutReport,
+    handle: ({ db, project, params }) => reportRollout(db, project.id, params.id),
+  }),
+  route.patch('/workflows/:id/rollout', {
+    ...inProject('workflows:write'),
+    tag: 'workflows',
+    summary: 'Change the rollout of a version',
+    operationId: 'updateWorkflowRollout',
+    description:
+      'Whoever would get the new version still does at a larger share. Contacts inside stay in their version.',
+    refusals: [409],
+    ids: { id: 'workflow' },
+    body: PatchRollout,
+    example: { percent: 50 },
+    returns: 'The rollout with its changes.',
+    reply: RolloutBody,
+    handle: ({ db, project, params, body }) => changeRollout(db, project.id, params.id, body),
+  }),
+  route.post('/workflows/:id/rollout/finish', {
+    ...inProject('workflows:write'),
+    tag: 'workflows',
+    summary: 'Give a version to all new contacts',
+    operationId: 'finishWorkflowRollout',
+    description: 'Contacts inside stay in their version; `POST /workflows/{id}/migrate` migrates them.',
+    refusals: [409],
+    ids: { id: 'workflow' },
+    guarded: true,
+    returns: 'The workflow, whose rollout is `FINISHED`.',
+    reply: WorkflowWithGraph,
+    async handle(call) {
+      const { body, revision } = await endRollout(editOf(call), 'FINISHED');
+      return taggedReply(body, revision);
+    },
+  }),
+  route.post('/workflows/:id/rollout/back', {
+    ...inProject('workflows:write'),
+    tag: 'workflows',
+    summary: 'Take a version back',
+    operationId: 'takeWorkflowRolloutBack',
+    description:
+      'New contacts get the previous version again, and the workflow has its graph again; the new one stays in the list of versions. Contacts inside stay in their version.',
+    refusals: [409],
+    ids: { id: 'workflow' },
+    guarded: true,
+    returns: 'The workflow with its previous graph, whose rollout is `BACK`.',
+    reply: WorkflowWithGraph,
+    async handle(call) {
+      const { body, revision } = await endRollout(editOf(call), 'BACK');
+      return taggedReply(body, revision);
     },
   }),
 ];

@@ -4,7 +4,7 @@ import { field, Integer, nameSchemas, textField } from '../../lib/validation/fie
 import { Exits, Goal } from '../graph/exits.ts';
 import { CreateStep, CreateTransition, Issue, StepBody, TransitionBody } from '../graph/schema.ts';
 import { MigrationBody, MigrationPreview, MoveWithGraph } from '../migrating/rules.ts';
-import { WorkflowWithGraph } from '../schema.ts';
+import { RolloutOptions, WorkflowWithGraph } from '../schema.ts';
 
 const { type, name, position, config, templateId, note } = CreateStep.entries;
 
@@ -43,6 +43,10 @@ export const PutGraph = v.object({
   migrate: field(
     'Plan for contacts that are already in the workflow; null or absent leaves them in their version.',
     v.nullish(MoveWithGraph),
+  ),
+  rollout: field(
+    'Gives the new graph to a share of new contacts first, while the others get the version that was published before; null or absent publishes it for all.',
+    v.nullish(RolloutOptions),
   ),
   dryRun: field('`true` returns what would happen, and changes nothing.', v.optional(v.boolean(), false)),
 });

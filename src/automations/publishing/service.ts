@@ -20,8 +20,9 @@ import { migrateContactsOf, previewOfMove } from '../migrating/service.ts';
 import { findAutomation, found, lockAutomation, reviseGraphOf, transitionsOf } from '../queries.ts';
 import { checkRevision, type Edited, type EditTarget, keepSenders } from '../rows.ts';
 import { workflowWithGraph } from '../service.ts';
-import { placeOfGraph } from '../versions.ts';
+import { draftGraph, ensureVersion, graphHash, placeOfGraph, runningRollout } from '../versions.ts';
 import { changesOf, type GraphPlan, planGraph, refuse } from './plan.ts';
+import { beginRollout, checkRollout, closeRollout } from './rollout.ts';
 import type { GraphChanges, PutGraph, PutGraphDone, PutGraphPreview } from './schema.ts';
 
 /** The outcome of replacing a graph. */
@@ -34,7 +35,7 @@ export interface PutGraphAnswer extends Edited<PutGraphDone | PutGraphPreview> {
  * graph or the new one, never a part of it, and the automation is never off. Contacts inside keep the version that they are in
  * unless the plan moves them, which is why this is allowed while they are there. A dry run says what it would do.
  * @throws 404; 412 where the editor has seen another revision; 422 for a graph that cannot be saved, or that could not be
- * enabled where the automation is, and for rules that cannot work; 409 while another migration is under way
+ * enabled where the automation is, and for rules that cannot work; 409 while another migration is under way, and for a rollout that cannot begin
  */
 export function putGraph(
   { db, projectId, id, userId, ifMatch }: EditTarget,
@@ -45,12 +46,16 @@ export function putGraph(
     const find = wished.dryRun ? findAutomation : lockAutomation;
     const automation = found(await find(tx, projectId, id), id);
     await checkRevision(tx, automation, ifMatch);
-    const { draft, plan } = await plannedGraph(tx, automation, wished);
+    const { draft, plan, graph } = await plannedGraph(tx, automation, wished);
     if (plan.problems.length > 0)
       throw invalid(plan.problems, 'Nothing was saved: correct these places of the request and send it again.');
     const issues = await issuesOf(tx, automation, plan);
     const outcome = { ids: Object.fromEntries(plan.ids), changes: changesOf(draft, plan) };
     const move = wished.migrate ? moveWithIds(wished.migrate, plan) : null;
+    if (wished.rollout) {
+      const isChanged = !graphHash(graph).equals(graphHash(await draftGraph(tx, id)));
+      await checkRollout(tx, automation, { migrates: move !== null, isChanged });
+    }
     if (wished.dryRun) {
       const people = await previewOf(tx, id, plan, move);
       const { revision } = automation;
@@ -61,16 +66,21 @@ export function putGraph(
         issuesAsProblems(issues),
         'Contacts enter this workflow: correct the graph, or disable the workflow to save it as it is.',
       );
+    // What new contacts have got until now.
+    const before = wished.rollout ? await ensureVersion(tx, id) : null;
+    const replaced = await runningRollout(tx, id);
+    if (replaced !== null) await closeRollout(tx, replaced, 'REPLACED');
     await writePlan(tx, draft, plan, outcome.changes);
     if (automation.enabled) await keepSenders(tx, id);
     const revision = await reviseGraphOf(tx, automation, userId);
+    if (wished.rollout && before !== null) await beginRollout(tx, id, before, wished.rollout);
     const moved = move && (await migrateContactsOf(tx, automation, { ...move, dryRun: false }, 'migrate.'));
     const workflow = await workflowWithGraph(tx, found(await findAutomation(tx, projectId, id), id));
     const migration = moved?.migration ?? null;
     await recordChange(tx, projectId, {
       action: 'workflow.published',
       target: id,
-      after: { revision, migration: migration?.id },
+      after: { revision, migration: migration?.id, rollout: wished.rollout?.percent },
     });
     return { body: { dryRun: false, ...outcome, workflow, migration }, revision, tickets: moved?.tickets ?? [] };
   });

@@ -11,7 +11,7 @@ import type { Changed } from '../list-service.ts';
 import { stepsOfVersions } from '../migrating/queries.ts';
 import { findAutomation, found } from '../queries.ts';
 import { countingRuns, executionBody, isActive, keepSenders, type RunRow, runColumns } from '../rows.ts';
-import { draftGraph, ensureVersion, pinnedVersion } from '../versions.ts';
+import { draftGraph, ensureVersion, pinnedVersion, runningRollout } from '../versions.ts';
 import { cancelRuns, findRun } from './queries.ts';
 import type { ExecutionBody, RetriedExecutions, RetryExecutions, RetryPreview } from './schema.ts';
 
@@ -117,9 +117,11 @@ async function scopeOf(
   { executionIds, where = {}, from = 'failedStep', version = 'newest', dryRun = false }: RetryExecutions,
 ): Promise<Scope> {
   // A dry run writes no version of the graph, and needs its steps only.
-  const versionId = version === 'own' || dryRun ? null : await ensureVersion(tx, automationId);
+  // A contact to whom a version is not rolled out does not get it by a retry.
+  const isOwn = version === 'own' || (await runningRollout(tx, automationId)) !== null;
+  const versionId = isOwn || dryRun ? null : await ensureVersion(tx, automationId);
   const pinned = versionId === null ? null : await pinnedVersion(tx, versionId);
-  const graph = version !== 'own' && dryRun ? await draftGraph(tx, automationId) : pinned?.graph;
+  const graph = !isOwn && dryRun ? await draftGraph(tx, automationId) : pinned?.graph;
   const steps = graph?.steps.map(({ id }) => id) ?? [];
   const step = from === 'failedStep' ? null : from;
   if (step !== null && !steps.includes(step)) {

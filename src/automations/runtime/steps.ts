@@ -1,9 +1,9 @@
-import { createHash } from 'node:crypto';
 import type { StepResult } from '@fernpost/workflow-graph';
 import { ContactDataError } from '../../contacts/limits.ts';
 import { writeContact, writingAs } from '../../contacts/write.ts';
 import { type JsonObjectValue, splitData } from '../../lib/contact-data.ts';
 import { AppError } from '../../lib/errors.ts';
+import { placeByHash } from '../../lib/ids.ts';
 import { isoInstant } from '../../store/columns.ts';
 import { type Database, withSavepoint } from '../../store/sql.ts';
 import type { GraphStep } from '../graph/graph.ts';
@@ -148,11 +148,7 @@ interface SplitOutput {
  */
 export function decideSplit(step: GraphStep, contactId: string): SplitOutput {
   const { branches, holdout, key } = configOf('SPLIT', step);
-  const hash = createHash('sha256')
-    .update(`${key ?? step.id}\n${contactId}`)
-    .digest();
-  // 48 bits leave no remainder that a share of a hundredth of a percent would notice.
-  let rest = Math.floor((hash.readUIntBE(0, 6) / 2 ** 48) * 10_000);
+  let rest = placeByHash(key ?? step.id, contactId);
   const chosen = branches.find((branch) => {
     rest -= hundredths(branch);
     return rest < 0;

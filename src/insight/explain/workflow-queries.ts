@@ -1,10 +1,12 @@
 import {
   AutomationGoal,
+  AutomationRollout,
   AutomationRun,
   AutomationSwitch,
   AutomationVersion,
   type triggerTypes,
 } from '../../automations/entity.ts';
+import { rolloutPlace } from '../../automations/versions.ts';
 import type { JsonObjectValue } from '../../lib/contact-data.ts';
 import type { RunStatus } from '../../lib/enums.ts';
 import { isoText } from '../../store/columns.ts';
@@ -99,6 +101,8 @@ export interface RunFacts {
   startedAt: string;
   completedAt: string | null;
   version: number;
+  /** The rollout that chose the version: the place of the contact among 100, which is below the share for the new version. */
+  rollout: { startedAt: string; isNew: boolean; place: number; percent: number } | null;
 }
 
 /**
@@ -123,8 +127,22 @@ export async function runFacts(
   if (run === null) return null;
   const { version } = await em.findOneOrFail(AutomationVersion, run.versionId, { fields: ['version'] });
   const { id, status, exitReason = null, startedAt, completedAt } = run;
+  const rollout = await em.findOne(AutomationRollout, {
+    automationId,
+    createdAt: { $lte: startedAt },
+    $and: [
+      { $or: [{ endedAt: null }, { endedAt: { $gte: startedAt } }] },
+      { $or: [{ versionId: run.versionId }, { beforeVersionId: run.versionId }] },
+    ],
+  });
   return {
     ...{ id, status, exitReason, version },
+    rollout: rollout && {
+      startedAt: rollout.createdAt.toISOString(),
+      isNew: rollout.versionId === run.versionId,
+      place: rolloutPlace(rollout.id, contactId) / 100,
+      percent: rollout.share / 100,
+    },
     ...{ startedAt: startedAt.toISOString(), completedAt: completedAt?.toISOString() ?? null },
   };
 }

@@ -281,6 +281,7 @@ async function inside(
   const source = executionSource(workflow, run.id);
   const entered = `The contact entered version ${run.version} of "${workflow.name}" on ${onDate(run.startedAt)}.`;
   decisions.push(recorded('workflow.entered', 'pass', entered, { at: run.startedAt, source }));
+  if (run.rollout !== null) decisions.push(rolledOut(run, run.rollout, source));
   let mailed: Finding | null = null;
   let open: StepTaken | null = null;
   for (const step of await findSteps(db, run.id)) {
@@ -340,6 +341,16 @@ async function goalDecisions(
   const isOver = until < dataAsOf;
   const sentence = `The contact ${isOver ? 'did not reach' : 'has not reached'} the goal of the workflow, which counts until ${onDate(until)}.`;
   return [evaluated('workflow.goal', 'info', sentence, { dataAsOf, source })];
+}
+
+function rolledOut(
+  { version, startedAt: at }: RunFacts,
+  { startedAt, isNew, place, percent }: NonNullable<RunFacts['rollout']>,
+  source: Decision['source'],
+): Decision {
+  const which = isNew ? 'the new version' : 'the previous version';
+  const sentence = `Version ${version} was ${which} of a rollout to ${percent}% of new contacts, which started on ${onDate(startedAt)}: the hash of the contact is at ${place} of 100.`;
+  return recorded('workflow.rollout', 'info', sentence, { at, expected: percent, actual: place, source });
 }
 
 function stepDecision(step: StepTaken, source: Decision['source']): Decision {

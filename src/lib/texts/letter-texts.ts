@@ -13,6 +13,7 @@ export const letterKinds = [
   'payment-failed',
   'webhook-disabled',
   'campaign-stopped',
+  'rollout-stopped',
   'approval-requested',
 ] as const;
 export type LetterKind = (typeof letterKinds)[number];
@@ -104,6 +105,12 @@ const en: Record<LetterKind, MailText> = {
     button: 'Show the campaign',
     note: 'Fix the content and continue, resume it as it is, or stop it. What was sent stays sent.',
   },
+  'rollout-stopped': {
+    subject: 'Version {version} of {workflow} was taken back',
+    line: 'Version {version} of the workflow {workflow} in the project {project} was rolled out to a share of new contacts: {reason}. New contacts get the previous version again.',
+    button: 'Show the workflow',
+    note: 'Contacts who entered version {version} stay in it. It remains in the list of versions: correct it and publish it again.',
+  },
   'approval-requested': {
     subject: "'{campaign}' waits for your approval",
     line: 'A campaign of the project {project} to {recipients} contacts is ready and waits for an admin: {campaign}.',
@@ -190,6 +197,12 @@ const de: Record<LetterKind, MailText> = {
     line: '{reason}. Von der Kampagne {campaign} des Projekts {project} wird nichts weiter versendet, bis jemand sie fortsetzt.',
     button: 'Kampagne anzeigen',
     note: 'Korrigieren Sie den Inhalt und setzen Sie fort, setzen Sie unverändert fort oder beenden Sie die Kampagne. Was versendet wurde, bleibt versendet.',
+  },
+  'rollout-stopped': {
+    subject: 'Version {version} von {workflow} wurde zurückgenommen',
+    line: 'Version {version} des Workflows {workflow} im Projekt {project} galt für einen Teil der neuen Kontakte: {reason}. Neue Kontakte erhalten wieder die vorige Version.',
+    button: 'Workflow anzeigen',
+    note: 'Kontakte, die mit Version {version} begonnen haben, bleiben darin. Sie bleibt in der Liste der Versionen: Korrigieren Sie sie und veröffentlichen Sie sie erneut.',
   },
   'approval-requested': {
     subject: "'{campaign}' wartet auf Ihre Freigabe",
@@ -278,6 +291,12 @@ const fr: Record<LetterKind, MailText> = {
     button: 'Afficher la campagne',
     note: 'Corrigez le contenu et continuez, reprenez l’envoi tel quel ou arrêtez-le. Ce qui a été envoyé le reste.',
   },
+  'rollout-stopped': {
+    subject: 'La version {version} de {workflow} a été retirée',
+    line: 'La version {version} du workflow {workflow} du projet {project} était donnée à une partie des nouveaux contacts : {reason}. Les nouveaux contacts reçoivent de nouveau la version précédente.',
+    button: 'Afficher le workflow',
+    note: 'Les contacts entrés dans la version {version} y restent. Elle demeure dans la liste des versions : corrigez-la et publiez-la de nouveau.',
+  },
   'approval-requested': {
     subject: '« {campaign} » attend votre approbation',
     line: 'Une campagne du projet {project} vers {recipients} contacts est prête et attend un administrateur : {campaign}.',
@@ -364,6 +383,12 @@ const es: Record<LetterKind, MailText> = {
     line: '{reason}. No se envía nada más de la campaña {campaign} del proyecto {project} hasta que alguien la reanude.',
     button: 'Mostrar la campaña',
     note: 'Corrija el contenido y continúe, reanúdela tal como está o deténgala. Lo que se envió, enviado queda.',
+  },
+  'rollout-stopped': {
+    subject: 'Se ha retirado la versión {version} de {workflow}',
+    line: 'La versión {version} del flujo {workflow} del proyecto {project} era para una parte de los contactos nuevos: {reason}. Los contactos nuevos vuelven a recibir la versión anterior.',
+    button: 'Mostrar el flujo',
+    note: 'Los contactos que entraron en la versión {version} siguen en ella. Permanece en la lista de versiones: corríjala y publíquela de nuevo.',
   },
   'approval-requested': {
     subject: '«{campaign}» espera su aprobación',

@@ -9,6 +9,8 @@ const values = {
   used: '800',
   limit: '1000',
   campaign: 'Spring counts',
+  workflow: 'Welcome',
+  version: '2',
   name: 'Spring counts',
   recipients: '12,000',
   inviter: 'grace@acme.test',

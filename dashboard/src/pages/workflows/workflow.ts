@@ -74,7 +74,7 @@ export function putGraph(
   id: string,
   revision: number,
   graph: Graph,
-  rest: Pick<PutGraph, 'migrate' | 'dryRun'>,
+  rest: Pick<PutGraph, 'migrate' | 'rollout' | 'dryRun'>,
   signal?: AbortSignal,
 ) {
   const params = { path: { id }, header: { 'If-Match': `"${revision}"` } };

@@ -14,7 +14,7 @@ interface WorkflowFile extends Graph {
   revision: number;
 }
 
-/** `fernpost workflows pull|plan|push|pause|resume|goal|retry|enroll`. */
+/** `fernpost workflows pull|plan|push|rollout|pause|resume|goal|retry|enroll`. */
 export function workflowCommands(): Command {
   return new Command('workflows')
     .description('keep the graph of a workflow in a file, retry what failed, and enroll contacts of the past')
@@ -42,13 +42,8 @@ export function workflowCommands(): Command {
             throw new Error(`${plan.issues.length} problems would keep it from being enabled.`);
         }),
     )
-    .addCommand(
-      new Command('push')
-        .description('publish the graph of a file; contacts already in the workflow stay in their version')
-        .argument('<file>')
-        .option('--force', 'even if someone else has changed the workflow since')
-        .action(push),
-    )
+    .addCommand(pushCommand())
+    .addCommand(rolloutCommand())
     .addCommand(
       new Command('pause')
         .description('hold contacts where they are, and queue those who would enter')
@@ -105,12 +100,43 @@ function retryCommand(): Command {
     .action(retry);
 }
 
-async function push(path: string, { force }: { force?: true }, command: Command): Promise<void> {
+function pushCommand(): Command {
+  return new Command('push')
+    .description('publish the graph of a file; contacts already in the workflow stay in their version')
+    .argument('<file>')
+    .option('--force', 'even if someone else has changed the workflow since')
+    .option('--rollout <percent>', 'only to this share of new contacts at first', Number)
+    .option('--days <days>', 'with --rollout: days until all new contacts get it; 7 when absent', Number)
+    .option('--stop-failures <percent>', 'with --rollout: highest share of executions that may fail', Number)
+    .option('--stop-unsubscribes <percent>', 'with --rollout: highest share of contacts who may unsubscribe', Number)
+    .action(push);
+}
+
+function rolloutCommand(): Command {
+  return new Command('rollout')
+    .description('show the rollout of a new version, change its share, give it to all new contacts, or take it back')
+    .argument('<id>')
+    .option('--percent <percent>', 'the share of new contacts who get the new version', Number)
+    .option('--finish', 'give it to all new contacts')
+    .option('--back', 'give new contacts the previous version again')
+    .action(rollout);
+}
+
+interface PushOptions {
+  force?: true;
+  rollout?: number;
+  days?: number;
+  stopFailures?: number;
+  stopUnsubscribes?: number;
+}
+
+async function push(path: string, { force, ...options }: PushOptions, command: Command): Promise<void> {
   const file = read(path);
+  const rollout = rolloutOf(options);
   const { workflows } = clientOf(command);
-  const publish = (dryRun: boolean) =>
+  const publish = (dryRun: boolean, more: { rollout?: Rollout } = {}) =>
     workflows
-      .replaceGraph(file.id, { ...graphOf(file), dryRun }, force ? {} : { ifMatch: `"${file.revision}"` })
+      .replaceGraph(file.id, { ...graphOf(file), ...more, dryRun }, force ? {} : { ifMatch: `"${file.revision}"` })
       .catch((error: unknown) => {
         if (!(error instanceof FernpostError && error.status === 412)) throw error;
         throw new Error(`${error.message}. Pull it into another file and merge, or push with --force.`);
@@ -118,10 +144,15 @@ async function push(path: string, { force }: { force?: true }, command: Command)
   const plan = await publish(true);
   if (plan.changes.steps.length + plan.changes.transitions.length === 0)
     return print(command, plan, 'No changes: nothing was published.');
-  const done = await publish(false);
+  const done = await publish(false, rollout === null ? {} : { rollout });
   if (done.dryRun) throw new Error('The service changed nothing although it was asked to publish.');
   write(path, fileOf(done.workflow));
-  print(command, done, `${describe(done)}\nPublished as revision ${done.workflow.revision}. ${path} has the new IDs.`);
+  const to = rollout === null ? '' : ` for ${rollout.percent}% of new contacts`;
+  print(
+    command,
+    done,
+    `${describe(done)}\nPublished as revision ${done.workflow.revision}${to}. ${path} has the new IDs.`,
+  );
 }
 
 async function goal(id: string, { by }: { by?: string }, command: Command): Promise<void> {
@@ -147,6 +178,48 @@ function resultOf(figures: Omit<Reply<'getWorkflowGoal'>, 'goal' | 'groups'>): s
     `. ${open} still have time, ${metOnEntry} met it on entry.`,
   ].join('');
 }
+
+type Rollout = NonNullable<Body<'replaceWorkflowGraph'>['rollout']>;
+
+function rolloutOf({ rollout, days, stopFailures, stopUnsubscribes }: PushOptions): Rollout | null {
+  const hasLimits = stopFailures !== undefined || stopUnsubscribes !== undefined;
+  if (rollout === undefined) {
+    if (hasLimits || days !== undefined)
+      throw new UsageError('--days, --stop-failures and --stop-unsubscribes go with --rollout.');
+    return null;
+  }
+  const stopIf = { failureRate: stopFailures ?? null, unsubscribeRate: stopUnsubscribes ?? null };
+  return { percent: rollout, ...(days === undefined ? {} : { days }), ...(hasLimits ? { stopIf } : {}) };
+}
+
+async function rollout(
+  id: string,
+  { percent, finish, back }: { percent?: number; finish?: true; back?: true },
+  command: Command,
+): Promise<void> {
+  if ([percent, finish, back].filter((option) => option !== undefined).length > 1)
+    throw new UsageError('Give one of --percent, --finish and --back.');
+  const { workflows } = clientOf(command);
+  if (percent !== undefined) await workflows.updateRollout(id, { percent });
+  if (finish) await workflows.finishRollout(id);
+  if (back) await workflows.takeRolloutBack(id);
+  const report = await workflows.getRollout(id);
+  const rate = (count: number, share: number | null) => `${count}${share === null ? '' : ` (${share}%)`}`;
+  const lines = report.versions.map(
+    ({ version, isNew, entered, completed, completedRate, exited, exitedRate, failed, failureRate, ...rest }) =>
+      `Version ${version}${isNew ? ', new' : ''}: ${entered} entered, ${rate(completed, completedRate)} completed, ${rate(exited, exitedRate)} exited, ${rate(failed, failureRate)} failed, ${rate(rest.unsubscribed, rest.unsubscribeRate)} unsubscribed`,
+  );
+  const { state, version } = report;
+  const head = `Version ${version} ${state === 'RUNNING' ? `gets ${report.percent}% of new contacts until ${report.endsAt}` : rolloutEnds[state]}.`;
+  print(command, report, [head, ...lines].join('\n'));
+}
+
+const rolloutEnds = {
+  FINISHED: 'gets all new contacts',
+  BACK: 'was taken back',
+  STOPPED: 'was taken back because a limit was broken',
+  REPLACED: 'was replaced by another graph',
+} as const;
 
 interface RetryOptions {
   step?: string;

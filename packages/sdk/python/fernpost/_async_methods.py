@@ -508,8 +508,28 @@ class AsyncWorkflows(AsyncResource):
         return result
 
     async def replace_graph(self, id: str, body: types.ReplaceWorkflowGraphRequest, **options: Unpack[CallOptions]) -> types.ReplaceWorkflowGraphResult:
-        """Replace the whole graph. In one transaction, also while contacts are inside: they stay in their version, or are migrated by `migrate`, a plan as in `POST /workflows/{id}/migrate`. Steps keep their IDs; any other text as `id` names a new step, and `ids` returns its ID. An enabled workflow accepts only a graph without `issues`. `dryRun` changes nothing and returns what would change. Needs the secret key, or a session with `X-Project-Id`. Keys with scopes need `workflows:write`."""
+        """Replace the whole graph. In one transaction, also while contacts are inside: they stay in their version, or are migrated by `migrate`, a plan as in `POST /workflows/{id}/migrate`. Steps keep their IDs; any other text as `id` names a new step, and `ids` returns its ID. An enabled workflow accepts only a graph without `issues`. `rollout` gives the graph to a share of new contacts first; without it the graph is for all, and a rollout under way ends. `dryRun` changes nothing and returns what would change. Needs the secret key, or a session with `X-Project-Id`. Keys with scopes need `workflows:write`."""
         result: types.ReplaceWorkflowGraphResult = await self._client.call("replaceWorkflowGraph", path={"id": id}, body=body, **options)
+        return result
+
+    async def get_rollout(self, id: str, **options: Unpack[CallOptions]) -> types.WorkflowRolloutReport:
+        """Get the rollout of a version. The latest rollout, which may be over. `GET /workflows/{id}/goal?by=version` has the rates of a goal. Needs the secret key, or a session with `X-Project-Id`. Keys with scopes need `workflows:read`."""
+        result: types.WorkflowRolloutReport = await self._client.call("getWorkflowRollout", path={"id": id}, **options)
+        return result
+
+    async def update_rollout(self, id: str, body: Optional[types.UpdateWorkflowRolloutRequest] = None, **options: Unpack[CallOptions]) -> types.WorkflowRollout:
+        """Change the rollout of a version. Whoever would get the new version still does at a larger share. Contacts inside stay in their version. Needs the secret key, or a session with `X-Project-Id`. Keys with scopes need `workflows:write`."""
+        result: types.WorkflowRollout = await self._client.call("updateWorkflowRollout", path={"id": id}, body=body, **options)
+        return result
+
+    async def finish_rollout(self, id: str, **options: Unpack[CallOptions]) -> types.WorkflowWithGraph:
+        """Give a version to all new contacts. Contacts inside stay in their version; `POST /workflows/{id}/migrate` migrates them. Needs the secret key, or a session with `X-Project-Id`. Keys with scopes need `workflows:write`."""
+        result: types.WorkflowWithGraph = await self._client.call("finishWorkflowRollout", path={"id": id}, **options)
+        return result
+
+    async def take_rollout_back(self, id: str, **options: Unpack[CallOptions]) -> types.WorkflowWithGraph:
+        """Take a version back. New contacts get the previous version again, and the workflow has its graph again; the new one stays in the list of versions. Contacts inside stay in their version. Needs the secret key, or a session with `X-Project-Id`. Keys with scopes need `workflows:write`."""
+        result: types.WorkflowWithGraph = await self._client.call("takeWorkflowRolloutBack", path={"id": id}, **options)
         return result
 
     def list_versions(self, id: str, query: Optional[types.ListWorkflowVersionsQuery] = None, **options: Unpack[CallOptions]) -> AsyncPages[types.ListWorkflowVersionsResultDataItem]:

@@ -3290,6 +3290,8 @@ class ListWorkflowVersionsResultDataItem(TypedDict):
     """Number of steps in the version."""
     active: int
     """Number of contacts in the workflow that have this version."""
+    share: float
+    """Share of new contacts who get this version, in percent."""
 
 
 class ListWorkflowsResult(TypedDict):
@@ -3738,6 +3740,8 @@ class ReplaceWorkflowGraphRequest(TypedDict):
     """What the workflow is for; absent leaves it, null removes it."""
     migrate: NotRequired[Optional[ReplaceWorkflowGraphRequestMigrate]]
     """Plan for contacts that are already in the workflow; null or absent leaves them in their version."""
+    rollout: NotRequired[Optional[RolloutOptions]]
+    """Gives the new graph to a share of new contacts first, while the others get the version that was published before; null or absent publishes it for all."""
     dryRun: NotRequired[bool]
     """`true` returns what would happen, and changes nothing. Default: `false`."""
 
@@ -3835,6 +3839,23 @@ class ReplaceWorkflowGraphRequestMigrateOtherwise(TypedDict):
     """Step of the new graph to move to. Required for `moveNow`."""
     reason: NotRequired[Optional[str]]
     """Reason that executions end with, for `exit`; up to 200 characters."""
+
+
+class RolloutOptions(TypedDict):
+    percent: float
+    """Share of new contacts who get the new version, above 0 and below 100 percent, with at most two decimals."""
+    stopIf: NotRequired[RolloutOptionsStopIf]
+    """Limits for the new version. The first that is broken takes it back. 5% failures and 2% unsubscribes when absent. Default: `{"failureRate":5,"unsubscribeRate":2}`."""
+    days: NotRequired[int]
+    """Days until all new contacts get the new version, 1 to 90. Default: `7`."""
+
+
+class RolloutOptionsStopIf(TypedDict):
+    """Limits for the new version. The first that is broken takes it back. 5% failures and 2% unsubscribes when absent. Default: `{"failureRate":5,"unsubscribeRate":2}`."""
+    failureRate: NotRequired[Optional[float]]
+    """Highest share of the new version’s executions that may fail, in percent with at most two decimals; null or absent for no limit."""
+    unsubscribeRate: NotRequired[Optional[float]]
+    """Highest share of its contacts who may unsubscribe by one of its emails, in percent with at most two decimals; null or absent for no limit."""
 
 
 ReplaceWorkflowGraphResult: TypeAlias = "Union[WorkflowGraphPreview, ReplacedWorkflowGraph]"
@@ -3947,6 +3968,8 @@ class WorkflowWithGraph(TypedDict):
     """What ends executions early, whatever step they are at."""
     goal: Optional[WorkflowGoal]
     """What the workflow is for; null if it has no goal."""
+    rollout: Optional[WorkflowRollout]
+    """The latest rollout of a new version, which may be over; null if there was none."""
     issues: List[WorkflowIssue]
     """What has to be fixed before the workflow can be enabled; empty if nothing."""
 
@@ -4019,6 +4042,52 @@ class WorkflowTransition(TypedDict):
 class WorkflowTransitionCondition(TypedDict):
     branch: str
     """Branch of the condition that takes this transition."""
+
+
+class WorkflowRollout(TypedDict):
+    id: str
+    """ID of the rollout."""
+    state: Literal["RUNNING", "FINISHED", "BACK", "STOPPED", "REPLACED"]
+    """`RUNNING`: new contacts are shared out. `FINISHED`: all new contacts get the new version. `BACK`: all get the previous one again. `STOPPED`: the same, by a limit that was broken. `REPLACED`: another graph was published meanwhile."""
+    percent: float
+    """Share of new contacts who get the new version, in percent."""
+    version: int
+    """Number of the new version."""
+    previousVersion: int
+    """Number of the version that the other new contacts get."""
+    stopIf: WorkflowRolloutStopIf
+    """Limits that stop the rollout."""
+    leastEntered: int
+    """Limits count once this many contacts have entered the new version."""
+    days: int
+    """Length of the rollout in days."""
+    startedAt: str
+    """When the rollout started."""
+    endsAt: str
+    """When all new contacts get the new version, unless a limit is broken before."""
+    endedAt: Optional[str]
+    """When the rollout ended; null while it is under way."""
+    stopped: Optional[WorkflowRolloutStopped]
+    """The limit that was broken; null if none."""
+
+
+class WorkflowRolloutStopIf(TypedDict):
+    """Limits that stop the rollout."""
+    failureRate: Optional[float]
+    """Highest share of executions that fail, in percent; null for no limit."""
+    unsubscribeRate: Optional[float]
+    """Highest share of contacts who unsubscribe, in percent; null for no limit."""
+
+
+class WorkflowRolloutStopped(TypedDict):
+    limit: Literal["failureRate", "unsubscribeRate"]
+    """`failureRate` or `unsubscribeRate`."""
+    count: int
+    """Number of executions that failed, or of contacts who unsubscribed."""
+    of: int
+    """Number of contacts who had entered the new version."""
+    percent: float
+    """Highest percentage that was allowed."""
 
 
 class ReplayWebhookEndpointRequest(TypedDict):
@@ -4922,6 +4991,23 @@ class UpdateWorkflowRequest(TypedDict):
     """What the workflow is for, in place of what was there; null removes it. It counts for contacts who enter from now on."""
 
 
+class UpdateWorkflowRolloutRequest(TypedDict):
+    percent: NotRequired[float]
+    """Share of new contacts who get the new version, above 0 and below 100 percent, with at most two decimals."""
+    stopIf: NotRequired[UpdateWorkflowRolloutRequestStopIf]
+    """New limits, in place of all that were there."""
+    days: NotRequired[int]
+    """New length in days from the start of the rollout, 1 to 90."""
+
+
+class UpdateWorkflowRolloutRequestStopIf(TypedDict):
+    """New limits, in place of all that were there."""
+    failureRate: NotRequired[Optional[float]]
+    """Highest share of the new version’s executions that may fail, in percent with at most two decimals; null or absent for no limit."""
+    unsubscribeRate: NotRequired[Optional[float]]
+    """Highest share of its contacts who may unsubscribe by one of its emails, in percent with at most two decimals; null or absent for no limit."""
+
+
 class UpdateWorkflowStepRequest(TypedDict):
     name: NotRequired[str]
     """Name of the step."""
@@ -5454,6 +5540,83 @@ class WorkflowGoalFiguresGroupsItemInterval(TypedDict):
     """Lower bound."""
     high: float
     """Upper bound."""
+
+
+class WorkflowRolloutReport(TypedDict):
+    id: str
+    """ID of the rollout."""
+    state: Literal["RUNNING", "FINISHED", "BACK", "STOPPED", "REPLACED"]
+    """`RUNNING`: new contacts are shared out. `FINISHED`: all new contacts get the new version. `BACK`: all get the previous one again. `STOPPED`: the same, by a limit that was broken. `REPLACED`: another graph was published meanwhile."""
+    percent: float
+    """Share of new contacts who get the new version, in percent."""
+    version: int
+    """Number of the new version."""
+    previousVersion: int
+    """Number of the version that the other new contacts get."""
+    stopIf: WorkflowRolloutReportStopIf
+    """Limits that stop the rollout."""
+    leastEntered: int
+    """Limits count once this many contacts have entered the new version."""
+    days: int
+    """Length of the rollout in days."""
+    startedAt: str
+    """When the rollout started."""
+    endsAt: str
+    """When all new contacts get the new version, unless a limit is broken before."""
+    endedAt: Optional[str]
+    """When the rollout ended; null while it is under way."""
+    stopped: Optional[WorkflowRolloutReportStopped]
+    """The limit that was broken; null if none."""
+    versions: List[WorkflowRolloutReportVersionsItem]
+    """The new version and the previous one, side by side."""
+
+
+class WorkflowRolloutReportStopIf(TypedDict):
+    """Limits that stop the rollout."""
+    failureRate: Optional[float]
+    """Highest share of executions that fail, in percent; null for no limit."""
+    unsubscribeRate: Optional[float]
+    """Highest share of contacts who unsubscribe, in percent; null for no limit."""
+
+
+class WorkflowRolloutReportStopped(TypedDict):
+    limit: Literal["failureRate", "unsubscribeRate"]
+    """`failureRate` or `unsubscribeRate`."""
+    count: int
+    """Number of executions that failed, or of contacts who unsubscribed."""
+    of: int
+    """Number of contacts who had entered the new version."""
+    percent: float
+    """Highest percentage that was allowed."""
+
+
+class WorkflowRolloutReportVersionsItem(TypedDict):
+    version: int
+    """Number of the version."""
+    isNew: bool
+    """Whether it is the new version."""
+    entered: int
+    """Number of contacts who entered it since the rollout started."""
+    active: int
+    """Number of them who are still inside."""
+    completed: int
+    """Number of them who reached the end."""
+    exited: int
+    """Number of them who left early."""
+    failed: int
+    """Number of them whose execution failed."""
+    cancelled: int
+    """Number of them whose execution was canceled."""
+    unsubscribed: int
+    """Number of them who unsubscribed by an email of the workflow."""
+    completedRate: Optional[float]
+    """Contacts who reached the end, as a percentage of `entered`; null while nobody has entered."""
+    exitedRate: Optional[float]
+    """Contacts who left early, as a percentage of `entered`; null while nobody has entered."""
+    failureRate: Optional[float]
+    """Contacts whose execution failed, as a percentage of `entered`; null while nobody has entered."""
+    unsubscribeRate: Optional[float]
+    """Contacts who unsubscribed, as a percentage of `entered`; null while nobody has entered."""
 
 
 class WorkflowTestRun(TypedDict):

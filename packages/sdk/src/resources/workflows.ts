@@ -46,6 +46,22 @@ export class Workflows extends Resource {
   replaceGraph(id: string, body: Body<'replaceWorkflowGraph'>, options?: CallOptions) {
     return this.client.call('replaceWorkflowGraph', { path: { id }, body }, options);
   }
+  /** The latest rollout of a version, with what became of the contacts of both versions. */
+  getRollout(id: string, options?: CallOptions) {
+    return this.client.call('getWorkflowRollout', { path: { id } }, options);
+  }
+  /** Changes the share, limits or days of the rollout that is under way. */
+  updateRollout(id: string, body: Body<'updateWorkflowRollout'>, options?: CallOptions) {
+    return this.client.call('updateWorkflowRollout', { path: { id }, body }, options);
+  }
+  /** Gives the new version to all new contacts. */
+  finishRollout(id: string, options?: CallOptions) {
+    return this.client.call('finishWorkflowRollout', { path: { id } }, options);
+  }
+  /** Gives new contacts the previous version again. */
+  takeRolloutBack(id: string, options?: CallOptions) {
+    return this.client.call('takeWorkflowRolloutBack', { path: { id } }, options);
+  }
   listVersions(id: string, query: ListQuery<'listWorkflowVersions'> = {}, options?: CallOptions) {
     return this.client.list('listWorkflowVersions', { path: { id }, query }, options);
   }

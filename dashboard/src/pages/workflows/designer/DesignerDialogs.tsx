@@ -7,6 +7,7 @@ import { type DraftStep, withoutStep } from '../graph/draft.ts';
 import { MigrateDialog } from '../publish/MigrateDialog.tsx';
 import { PauseDialog } from '../publish/PauseDialog.tsx';
 import { PublishDialog } from '../publish/PublishDialog.tsx';
+import { RolloutDialog } from '../publish/RolloutDialog.tsx';
 import { DeleteStep } from '../steps/DeleteStep.tsx';
 import { TestRunDialog } from '../test-run/TestRunDialog.tsx';
 import type { Workflow } from '../workflow.ts';
@@ -14,7 +15,17 @@ import type { Editing } from './editing.ts';
 import type { ShownTest } from './shown.ts';
 
 /** Which dialog is open. */
-export type OpenDialog = 'step' | 'people' | 'workflow' | 'migrate' | 'publish' | 'pause' | 'enroll' | 'test' | null;
+export type OpenDialog =
+  | 'step'
+  | 'people'
+  | 'workflow'
+  | 'migrate'
+  | 'publish'
+  | 'pause'
+  | 'enroll'
+  | 'rollout'
+  | 'test'
+  | null;
 
 export interface DesignerDialogsProps {
   open: OpenDialog;
@@ -36,6 +47,7 @@ export function DesignerDialogs({ open, workflow, editing, step, onShowTest, onC
   if (open === 'migrate') return <MigrateDialog workflow={workflow} onClose={onClose} />;
   if (open === 'enroll') return enrolling ? <enrolling.EnrollDialog workflow={workflow} onClose={onClose} /> : null;
   if (open === 'pause') return <PauseDialog workflow={workflow} onClose={onClose} />;
+  if (open === 'rollout') return <RolloutDialog workflow={workflow} editing={editing} onClose={onClose} />;
   if (open === 'test')
     return <TestRunDialog workflow={id} graph={editing.graph} onShow={onShowTest} onClose={onClose} />;
   if (open === 'publish') return <PublishDialog workflow={workflow} editing={editing} onClose={onClose} />;

@@ -13,10 +13,13 @@ import type { Editing } from './editing.ts';
 
 /** Whether an automation is enabled, how many contacts are in it, and what it is for. */
 export function DesignerAbout({ workflow, people }: { workflow: Workflow; people: People | undefined }) {
-  const { description } = workflow;
+  const { description, rollout } = workflow;
   return (
     <>
       <Badge {...stateOf(workflow)} />{' '}
+      {rollout?.state === 'RUNNING' ? (
+        <Badge tone="info">{`Version ${rollout.version} at ${rollout.percent}%`}</Badge>
+      ) : null}{' '}
       {people ? (
         <>
           {counted(people.active, 'contact')} in this workflow
@@ -49,6 +52,7 @@ export function DesignerActions({
 }) {
   const project = useProjectId();
   const menu = usePart(loadMenu);
+  const { rollout } = workflow;
   return (
     <>
       <Link
@@ -58,6 +62,10 @@ export function DesignerActions({
       >
         Runs
       </Link>
+      {/* Once it has ended, until another graph is published or edited. */}
+      {rollout && (rollout.endedAt ?? '9') >= (workflow.editedAt ?? '') ? (
+        <Button onClick={() => onOpen('rollout')}>Rollout</Button>
+      ) : null}
       <Button onClick={() => onOpen('test')}>Test</Button>
       <Menu
         trigger={

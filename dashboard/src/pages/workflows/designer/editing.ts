@@ -35,7 +35,9 @@ export interface Editing {
    * Replaces the graph of the service by this one, with a move of the people inside. A `rest` with `dryRun` is not for here.
    * @throws ApiError; where somebody was faster the graph then has their changes, and `news` says so
    */
-  publish(migrate: PutGraph['migrate']): Promise<{ migration: { id: string } | null }>;
+  publish(migrate: PutGraph['migrate'], rollout?: PutGraph['rollout']): Promise<{ migration: { id: string } | null }>;
+  /** Takes over what a request of this page has made of the automation. */
+  adopt(fresh: Workflow): void;
   /** Changes the automation itself, guarded like the graph. @throws as `publish` */
   patch(body: PatchBody): Promise<void>;
   /** Settings that were typed and not saved. */
@@ -73,7 +75,10 @@ export function useEditing(workflow: Workflow): Editing {
     setKept(keep(project, id, isClean ? null : { base, graph, settings, at: new Date().toISOString() }));
   }, [project, id, base, graph, settings, changes]);
 
-  const show = (fresh: Workflow) => queries.setQueryData(workflowKey(project, id), fresh);
+  const adopt = (fresh: Workflow) => {
+    own.current.add(fresh.revision);
+    queries.setQueryData(workflowKey(project, id), fresh);
+  };
   const guard = async <Result>(call: () => Promise<Result>): Promise<Result> => {
     try {
       return await call();
@@ -100,14 +105,14 @@ export function useEditing(workflow: Workflow): Editing {
     canRedo: state.forth.length > 0,
     discard: () => setState(discarded),
     decide: (conflict, choice) => setState((before) => decided(before, conflict, choice)),
-    publish: (migrate) =>
+    adopt,
+    publish: (migrate, rollout) =>
       guard(async () => {
-        const done = await putGraph(id, revision.current, graph, { migrate });
+        const done = await putGraph(id, revision.current, graph, { migrate, rollout });
         if (done.dryRun) throw new Error('The service answered a dry run that nobody asked for');
-        own.current.add(done.workflow.revision);
         revision.current = done.workflow.revision;
         setState((before) => published(before, graph, done.workflow, done.ids));
-        show(done.workflow);
+        adopt(done.workflow);
         return { migration: done.migration };
       }),
     patch: (body) =>

@@ -4,7 +4,7 @@ import { ApiError } from '../../../api/client.ts';
 import { useProjectId } from '../../../app/address.ts';
 import { Button } from '../../../ui/Button.tsx';
 import { Dialog } from '../../../ui/Dialog.tsx';
-import { Problem, Shown } from '../../../ui/States.tsx';
+import { Note, Problem, Shown } from '../../../ui/States.tsx';
 import { toast } from '../../../ui/toasts.tsx';
 import { counted } from '../../../words/numbers.ts';
 import { ChangeList } from '../designer/ChangeList.tsx';
@@ -12,6 +12,7 @@ import type { Editing } from '../designer/editing.ts';
 import { type PutGraph, refreshWorkflows, type Workflow } from '../workflow.ts';
 import { dryRunQuery, Issues } from './dry-run.tsx';
 import { isUnfinished, MovePlan, MoveProgress, type MoveRules, planOf } from './MovePlan.tsx';
+import { forAll, RolloutFields, rolloutOf } from './RolloutDialog.tsx';
 
 /** Publishes the edit of a graph: what changes, whom it meets, what becomes of them, and how far their move is. */
 export function PublishDialog({
@@ -25,10 +26,11 @@ export function PublishDialog({
 }) {
   const project = useProjectId();
   const { id, name, enabled } = workflow;
-  const { graph } = editing;
   const [rules, setRules] = useState<MoveRules>({});
   const [job, setJob] = useState<string | null>(null);
+  const [choice, setChoice] = useState(forAll);
   const migrate = planOf(rules);
+  const rollout = rolloutOf(choice);
   const preview = useQuery(dryRunQuery(project, id, editing, null, 'publish'));
   // Says at once what cannot work; with nobody to move there is nothing to ask.
   const plan = useQuery({
@@ -54,7 +56,7 @@ export function PublishDialog({
           <div className="stack">
             <section aria-label="Changes">
               <h3>Changes</h3>
-              <ChangeList changes={result.changes} graph={graph} ids={result.ids} workflow={workflow} />
+              <ChangeList changes={result.changes} graph={editing.graph} ids={result.ids} workflow={workflow} />
             </section>
             {issues.length > 0 ? (
               <Issues
@@ -63,9 +65,16 @@ export function PublishDialog({
                 issues={issues}
               />
             ) : null}
+            <NewContacts workflow={workflow} migrates={migrate !== null} choice={choice} onChange={setChoice} />
             <section className="stack" aria-label="Contacts in this workflow">
               <h3>Contacts in this workflow</h3>
-              <People people={result.people} steps={graph.steps} rules={rules} onChange={setRules} />
+              <People
+                people={result.people}
+                stay={rollout !== undefined}
+                steps={editing.graph.steps}
+                rules={rules}
+                onChange={setRules}
+              />
               {plan.error && migrate ? <Problem error={plan.error} /> : null}
             </section>
           </div>
@@ -78,9 +87,9 @@ export function PublishDialog({
           variant="primary"
           busy={publish.isPending}
           disabled={isBlocked || isUnfinished(rules) || (migrate !== null && !plan.data)}
-          onClick={() => publish.mutate(migrate)}
+          onClick={() => publish.mutate({ migrate, rollout })}
         >
-          {migrate ? 'Publish and migrate' : 'Publish'}
+          {migrate ? 'Publish and migrate' : rollout ? `Publish to ${choice.percent}%` : 'Publish'}
         </Button>
       </footer>
     </Dialog>
@@ -96,12 +105,13 @@ function usePublish(
   const project = useProjectId();
   const queries = useQueryClient();
   return useMutation({
-    mutationFn: (migrate: PutGraph['migrate']) => editing.publish(migrate),
-    onSuccess: ({ migration }) => {
+    mutationFn: ({ migrate, rollout }: Pick<PutGraph, 'migrate' | 'rollout'>) => editing.publish(migrate, rollout),
+    onSuccess: ({ migration }, { rollout }) => {
       void refreshWorkflows(queries, project);
       if (migration) onMigration(migration.id);
       else {
-        toast(enabled ? `${name} published: contacts who enter now follow the new version` : `${name} saved`);
+        const who = rollout ? `${rollout.percent}% of new contacts` : 'contacts who enter now';
+        toast(enabled ? `${name} published: ${who} follow the new version` : `${name} saved`);
         onClose();
       }
     },
@@ -123,14 +133,38 @@ function MoveDialog({ workflow, job, onClose }: { workflow: string; job: string;
   );
 }
 
+/** Chooses how many new contacts get the graph first, where it is published to anybody and no contacts are migrated. */
+function NewContacts({
+  workflow: { enabled, rollout },
+  migrates,
+  ...fields
+}: { workflow: Workflow; migrates: boolean } & ComponentProps<typeof RolloutFields>) {
+  if (rollout?.state === 'RUNNING')
+    return (
+      <Note tone="warn">
+        Version {rollout.version} is being rolled out to {rollout.percent}% of new contacts. Publishing ends the
+        rollout: all new contacts get the new graph.
+      </Note>
+    );
+  if (!enabled || migrates) return null;
+  return (
+    <section className="stack" aria-label="New contacts">
+      <h3>New contacts</h3>
+      <RolloutFields {...fields} />
+    </section>
+  );
+}
+
 function People({
   people: { people, rules: standing },
+  stay,
   ...plan
-}: { people: { people: number; rules: ComponentProps<typeof MovePlan>['standing'] } } & Omit<
+}: { people: { people: number; rules: ComponentProps<typeof MovePlan>['standing'] }; stay: boolean } & Omit<
   ComponentProps<typeof MovePlan>,
   'standing'
 >) {
   if (people === 0) return <p>No contacts are in an older version.</p>;
+  if (stay) return <p>{counted(people, 'contact stays', 'contacts stay')} on the version they entered.</p>;
   return (
     <>
       <p>{counted(people, 'contact is', 'contacts are')} in an older version. By default they finish there.</p>
