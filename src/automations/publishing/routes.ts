@@ -1,13 +1,15 @@
 import * as v from 'valibot';
+import { needScope } from '../../http/errors.ts';
 import { inProject, route, taggedReply } from '../../http/route.ts';
 import { dispatched } from '../list-service.ts';
 import { editOf } from '../rows.ts';
 import { PatchRollout, RolloutBody, RolloutReport, WorkflowWithGraph } from '../schema.ts';
+import { TestRun, TestRunBody, testRun } from '../test-run/service.ts';
 import { changeRollout, endRollout, reportRollout } from './rollout.ts';
 import { PutGraph, PutGraphDone, PutGraphPreview } from './schema.ts';
 import { putGraph } from './service.ts';
 
-/** Replacing the graph of an automation as a whole. */
+/** Trying a graph, replacing the graph of an automation as a whole, and how far a new one is rolled out. */
 export const automationPublishingRoutes = [
   route.put('/workflows/:id/graph', {
     ...inProject('workflows:write'),
@@ -108,6 +110,26 @@ export const automationPublishingRoutes = [
     async handle(call) {
       const { body, revision } = await endRollout(editOf(call), 'BACK');
       return taggedReply(body, revision);
+    },
+  }),
+  route.post('/workflows/:id/test-run', {
+    refusals: [404],
+    ...inProject('workflows:write'),
+    tag: 'workflows',
+    summary: 'Try a workflow with a contact',
+    operationId: 'testWorkflow',
+    description:
+      'Shows step by step what would happen to a contact: conditions are evaluated with its data, emails and requests are rendered, delays pass at once. Nothing is sent, called, changed or stored. Takes the graph as it is saved, or one that is not, in `graph`.',
+    ids: { id: 'workflow' },
+    body: TestRun,
+    example: { contactId: '9b2f6c1e-3d4a-4f5b-8c6d-7e8f9a0b1c2d', data: { plan: 'pro' }, waits: 'TIMEOUT' },
+    bodyLimit: 'document',
+    returns: 'The steps that the contact would take, in order, with what each would do. Nothing is sent or stored.',
+    reply: TestRunBody,
+    handle({ app, db, project, actor, params, body }) {
+      needScope(actor, 'contacts:read');
+      const { DASHBOARD_URI: pagesUrl, API_URI: apiUrl, LINK_SECRET: secret } = app.config;
+      return testRun({ db, project, links: { pagesUrl, apiUrl, secret }, now: app.clock() }, params.id, body);
     },
   }),
 ];

@@ -6,7 +6,6 @@ import { automationMigrationRoutes } from '../../automations/migrating/routes.ts
 import { automationPublishingRoutes } from '../../automations/publishing/routes.ts';
 import { automationRoutes } from '../../automations/routes.ts';
 import { automationRunRoutes } from '../../automations/runs/routes.ts';
-import { automationTestRunRoutes } from '../../automations/test-run/routes.ts';
 import { billingRoutes } from '../../billing/routes.ts';
 import { campaignAudienceRoutes } from '../../campaigns/audience/routes.ts';
 import { campaignRecipientRoutes } from '../../campaigns/results/routes.ts';
@@ -71,7 +70,6 @@ export const routes: readonly Route[] = [
   ...automationRunRoutes,
   ...automationMigrationRoutes,
   ...automationPublishingRoutes,
-  ...automationTestRunRoutes,
   ...domainRoutes,
   ...uploadRoutes,
   ...billingRoutes,

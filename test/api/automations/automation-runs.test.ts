@@ -505,7 +505,7 @@ describe('executions', () => {
       `update automation_step_runs set status = 'COMPLETED', output = '{"branch": "yes"}' where run_id = $1`,
       [runs[1]],
     );
-    const nobody = { reached: 0, dropped: 0, invalidZones: 0, branches: [] };
+    const nobody = { reached: 0, dropped: 0, invalidZones: 0, invalidDates: 0, branches: [] };
     expect(await own.done('GET', `/workflows/${id}/people`)).toEqual({
       active: 3,
       arriving: 0,
@@ -520,6 +520,7 @@ describe('executions', () => {
           reached: 2,
           dropped: 0,
           invalidZones: 0,
+          invalidDates: 0,
           branches: [{ branch: 'yes', count: 1 }],
         },
         { stepId: exit, name: 'Done', type: 'EXIT', running: 0, waiting: 0, ...nobody },
