@@ -30,13 +30,12 @@ function watchFocus(): () => void {
     path = event.composedPath();
   };
   const observer = new MutationObserver(() => {
-    const [last] = path;
-    if (!(last instanceof Node) || last.isConnected || document.activeElement !== document.body) return;
-    const around = path.find(
-      (each) => each instanceof HTMLElement && each.isConnected && each.matches('section, main'),
-    );
+    const [last, ...parents] = path as HTMLElement[];
+    if (!last || last.isConnected || document.activeElement !== document.body) return;
     path = [];
-    if (!(around instanceof HTMLElement)) return;
+    // Above the elements are the document and the window.
+    const around = parents.find((each) => each.isConnected && each.matches?.('section, main'));
+    if (!around) return;
     if (!around.hasAttribute('tabindex')) around.tabIndex = -1;
     give(around);
   });

@@ -505,10 +505,11 @@ describe('executions', () => {
       `update automation_step_runs set status = 'COMPLETED', output = '{"branch": "yes"}' where run_id = $1`,
       [runs[1]],
     );
-    const nobody = { reached: 0, dropped: 0, invalidZones: 0, invalidDates: 0, branches: [] };
+    const nobody = { reached: 0, dropped: 0, invalidZones: 0, branches: [] };
     expect(await own.done('GET', `/workflows/${id}/people`)).toEqual({
       active: 3,
       arriving: 0,
+      invalidDates: 0,
       steps: [
         { stepId: trigger, name: 'Trigger: user.signup', type: 'TRIGGER', running: 1, waiting: 0, ...nobody },
         {
@@ -520,7 +521,6 @@ describe('executions', () => {
           reached: 2,
           dropped: 0,
           invalidZones: 0,
-          invalidDates: 0,
           branches: [{ branch: 'yes', count: 1 }],
         },
         { stepId: exit, name: 'Done', type: 'EXIT', running: 0, waiting: 0, ...nobody },
