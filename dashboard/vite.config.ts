@@ -22,7 +22,7 @@ export default defineConfig({
           groups: [
             {
               name: 'parts',
-              test: /dashboard\/src\/(ui\/(?!Chart|EndlessRows|Tabs|overlays\/(?!use-))|api\/|words\/|app\/(?!CommandPalette|ShortcutsDialog)|standby\/use-part)/,
+              test: /dashboard\/src\/(ui\/(?!Chart|EndlessRows|Tabs|overlays\/(?!use-))|api\/|words\/|app\/(?!CommandPalette|ShortcutsDialog|key-lists)|standby\/use-part)/,
             },
           ],
         },
