@@ -48,7 +48,7 @@ begin
         select i.id, project, i.email, i.subscribed, case when i.subscribed then i.set || i.consent else i.set end, i.created_at
         from (
           select (g.item ->> 'newId')::uuid, g.item ->> 'email', coalesce((g.item ->> 'subscribed')::boolean, subscribed_when_new),
-            coalesce(g.item -> 'set', '{}'), coalesce(g.item -> 'consent', '{}'), coalesce((g.item ->> 'createdAt')::timestamptz, now())
+            coalesce(g.item -> 'set', '{}'), coalesce(g.item -> 'consent', '{}'), coalesce((g.item ->> 'createdAt')::timestamptz, date_trunc('milliseconds', now()))
           from jsonb_array_elements(given) as g (item)) as i (id, email, subscribed, set, consent, created_at)
         where not exists (select from contacts c where c.project_id = project and c.email = i.email offset 0)
         order by i.email

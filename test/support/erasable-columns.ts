@@ -51,6 +51,7 @@ export const erasableColumns: Readonly<Record<string, Readonly<Record<string, st
     automation_entries: 'refused_reason',
     automation_migrations: 'rules state failed_reason',
     automation_goals: 'branches',
+    automation_rollouts: 'stop_if state stopped counts',
     automation_path_sums: 'branch',
     automation_runs: 'status',
     automation_step_runs: 'step_type status event_name outcome',

@@ -3,6 +3,7 @@ import { glob } from 'node:fs/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { foldContactChanges } from '../../../src/contacts/catalogue-queries.ts';
 import { removeOldHistory } from '../../../src/contacts/history-queries.ts';
+import { upsertContactRow, writingAs } from '../../../src/contacts/write.ts';
 import { newId } from '../../../src/lib/ids.ts';
 import { aProject, type TestApi, type TestProject, testApi } from '../../support/api.ts';
 import { type TestDatabase, testDatabase } from '../../support/database.ts';
@@ -135,6 +136,17 @@ describe('as of an instant', () => {
       expect(then.updatedAt).toBe(at);
     }
     expect(shown(await call('GET', `/contacts/${id}`))).toEqual(shown(seen.at(-1)?.was));
+  });
+
+  test('the time of a creation is not rounded up, so that the history never shows an earlier one', async () => {
+    for (let n = 0; n < 20; n += 1)
+      await database.db.transaction(async (tx) => {
+        const email = `moment${n}@example.org`;
+        const contact = { email, subscribed: true, set: {}, remove: [] };
+        await upsertContactRow(tx, project.id, contact, writingAs(tx, 'contact'));
+        const created = `select created_at <= now() as "isPast" from contacts where email = $1`;
+        expect(await tx.row(created, [email])).toEqual({ isPast: true });
+      });
   });
 
   test('it is unknown before it was created, and when the history does not reach back so far', async () => {
