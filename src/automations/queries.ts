@@ -82,8 +82,7 @@ export async function findAutomation(db: Database, projectId: string, id: string
 
 /** Locks an automation of the project against other edits; starts go on. */
 export async function lockAutomation(tx: Database, projectId: string, id: string): Promise<AutomationRow | null> {
-  if ((await findAutomation(tx, projectId, id)) === null) return null;
-  await lockRow(tx, 'automations', id);
+  await tx.rows(sql`select from automations where project_id = ${projectId} and id = ${id} for no key update`);
   return findAutomation(tx, projectId, id);
 }
 

@@ -8,6 +8,7 @@ import {
   Instant,
   Integer,
   nameSchemas,
+  Percentage,
   pageParameters,
   parameter,
   textField,
@@ -17,7 +18,6 @@ import {
 import { rolloutStates, triggerTypes } from './entity.ts';
 import { Exits, Goal } from './graph/exits.ts';
 import { GivenConfig, Issue, StepBody, StoredPosition, TransitionBody } from './graph/schema.ts';
-import { Percentage } from './graph/step-configs.ts';
 
 const Json = v.record(v.string(), v.unknown());
 const Name = textField('name', 1, 255);

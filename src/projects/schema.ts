@@ -10,6 +10,7 @@ import {
   Integer,
   NullableInstant,
   nameSchemas,
+  Percentage,
   textField,
   Uuid,
 } from '../lib/validation/fields.ts';
@@ -186,16 +187,7 @@ const holdout = {
 export const SetHoldout = v.object({
   percent: field(
     'Share of contacts that get no marketing email, in percent with up to 2 decimals. A larger share keeps the contacts of a smaller one.',
-    v.pipe(
-      v.number('must be a number'),
-      v.minValue(0, 'must be 0 or more'),
-      v.maxValue(100, 'must be 100 or less'),
-      coded(
-        'custom',
-        (percent) => Math.abs(percent * 100 - Math.round(percent * 100)) < 1e-6,
-        'must have at most 2 decimals',
-      ),
-    ),
+    Percentage,
   ),
   until: field(
     'When the control group ends by itself, as an ISO 8601 instant in the future; null or absent for never.',

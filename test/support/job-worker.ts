@@ -3,7 +3,7 @@ import { entities } from '../../src/main/setup/database-settings.ts';
 import { installTemporalRuntime } from '../../src/main/worker/temporal-workers.ts';
 import { workflowBundle } from '../../src/main/worker/workflow-bundle.ts';
 import { openStore } from '../../src/store/orm.ts';
-import type { Database } from '../../src/store/sql.ts';
+import { stopping } from './stopping-database.ts';
 
 /**
  * A worker process that a test kills: it serves the jobs of one queue and comes to a stop in the middle of one. Arguments:
@@ -21,7 +21,7 @@ async function main([url = '', address = '', queuePrefix = '', stopAt = '']: str
     taskQueue: `${queuePrefix}-bulk`,
     workflowBundle: await workflowBundle(),
     activities: jobActivities({
-      db: stopping(store.db, stopAt),
+      db: stopping(store.db, stopAt, 2),
       log: pino({ level: 'silent' }),
       stopping: new AbortController().signal,
       encryptionKeys: [],
@@ -31,27 +31,6 @@ async function main([url = '', address = '', queuePrefix = '', stopAt = '']: str
   });
   process.send?.('ready');
   await worker.run();
-}
-
-function stopping(db: Database, stopAt: string): Database {
-  let transactions = 0;
-  const stop = () => {
-    process.send?.('there');
-    return new Promise<never>(() => undefined);
-  };
-  return {
-    ...db,
-    async transaction(work) {
-      const isSecond = ++transactions === 2;
-      const result = await db.transaction(async (sql) => {
-        const done = await work(sql);
-        if (isSecond && stopAt === 'before-commit') await stop();
-        return done;
-      });
-      if (isSecond) await stop();
-      return result;
-    },
-  };
 }
 
 await main(process.argv.slice(2));

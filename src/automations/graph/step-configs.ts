@@ -11,6 +11,7 @@ import {
   field,
   JsonObject,
   nameSchemas,
+  Percentage,
   textField,
   Uuid,
 } from '../../lib/validation/fields.ts';
@@ -233,15 +234,6 @@ export function hundredths({ percent }: { percent: number }): number {
   return Math.round(percent * 100);
 }
 
-const isShare = (percent: number) => Math.abs(percent * 100 - hundredths({ percent })) < 1e-6;
-
-/** A percentage from 0 to 100 with at most two decimals. */
-export const Percentage = v.pipe(
-  v.number('must be a number'),
-  v.minValue(0, 'must be 0 or more'),
-  v.maxValue(100, 'must be 100 or less'),
-  coded('custom', isShare, 'must have at most 2 decimals'),
-);
 const SplitBranch = v.object({
   ...branch,
   percent: field('Share of contacts that take the branch, in percent with up to 2 decimals.', Percentage),

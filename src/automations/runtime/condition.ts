@@ -5,8 +5,8 @@ import { filtersOf } from '../../lib/conditions/condition.ts';
 import { parseIsoDate } from '../../lib/conditions/dates.ts';
 import { type JsonObjectValue, type JsonValue, valueAtPath } from '../../lib/contact-data.ts';
 import { AppError } from '../../lib/errors.ts';
-import { stepDefinition } from '../../segments/definition.ts';
-import { type Database, join, sql } from '../../store/sql.ts';
+import { stepDefinition, storedDefinition } from '../../segments/definition.ts';
+import { type Database, join, type Query, raw, sql } from '../../store/sql.ts';
 import { StepFailure } from './directive.ts';
 
 /** The contact as steps see it; instants are ISO 8601. */
@@ -170,6 +170,20 @@ export async function treesHold(
     return trees.map((_, place) => row?.held[place] ?? false);
   } catch (error) {
     throw error instanceof AppError ? new StepFailure(error.message) : error;
+  }
+}
+
+/**
+ * SQL of whether a stored condition tree holds for the contacts `c`, for many of them or, by `reach`, each for itself. One that cannot be asked
+ * any more holds for nobody.
+ */
+export async function storedTest(tx: Database, projectId: string, tree: unknown, reach?: 'one'): Promise<Query> {
+  try {
+    const { condition, segments } = await storedDefinition(tx, projectId, tree);
+    return conditionQuery(condition, { projectId, now: new Date(), segments, ...(reach && { reach }) });
+  } catch (error) {
+    if (error instanceof AppError) return raw('false');
+    throw error;
   }
 }
 

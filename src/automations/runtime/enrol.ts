@@ -1,14 +1,12 @@
-import { conditionQuery, eventQuery } from '../../contacts/conditions.ts';
+import { eventQuery } from '../../contacts/conditions.ts';
 import { eventData } from '../../contacts/events/queries.ts';
 import type { JsonObjectValue } from '../../lib/contact-data.ts';
-import { AppError } from '../../lib/errors.ts';
-import { storedDefinition } from '../../segments/definition.ts';
 import { isoText } from '../../store/columns.ts';
 import type { Outbox } from '../../store/outbox/dispatcher.ts';
 import { enqueueTaken, type TakenRow } from '../../store/outbox/queries.ts';
 import { type Database, type Query, raw, sql } from '../../store/sql.ts';
 import { type StartOutcome, startRuns } from '../enrollment/starting.ts';
-import { contextOf } from './condition.ts';
+import { contextOf, storedTest } from './condition.ts';
 import { startsUnderWay } from './recovery.ts';
 
 /** The channel on which a commit with new pending enrollments wakes the enrollers. */
@@ -176,14 +174,6 @@ async function takePending(tx: Database, automation: Enrolling, limit: number): 
 /** SQL of whether the event `t`, or the contact `c`, passes what the trigger asks for. A condition that cannot be read passes nobody. */
 async function testsOf(tx: Database, { projectId, trigger }: Enrolling): Promise<Query> {
   const { eventName, where, audienceCondition } = trigger ?? {};
-  const now = new Date();
-  if (typeof eventName === 'string') return where ? eventQuery(projectId, eventName, where, now) : raw('true');
-  if (!audienceCondition) return raw('true');
-  try {
-    const { condition, segments } = await storedDefinition(tx, projectId, audienceCondition);
-    return conditionQuery(condition, { projectId, now, segments, reach: 'one' });
-  } catch (error) {
-    if (error instanceof AppError) return raw('false');
-    throw error;
-  }
+  if (typeof eventName === 'string') return where ? eventQuery(projectId, eventName, where, new Date()) : raw('true');
+  return audienceCondition ? storedTest(tx, projectId, audienceCondition, 'one') : raw('true');
 }

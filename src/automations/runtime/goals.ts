@@ -1,8 +1,7 @@
 import { segmentEvent, segmentSlug } from '@fernpost/workflow-graph';
 import { LockMode } from '@mikro-orm/core';
-import { conditionQuery, eventQuery } from '../../contacts/conditions.ts';
-import { AppError } from '../../lib/errors.ts';
-import { Segment, storedDefinition } from '../../segments/definition.ts';
+import { eventQuery } from '../../contacts/conditions.ts';
+import { Segment } from '../../segments/definition.ts';
 import { isoText } from '../../store/columns.ts';
 import { type Database, raw, sql } from '../../store/sql.ts';
 import { Automation, AutomationGoal, AutomationVersion } from '../entity.ts';
@@ -10,6 +9,7 @@ import { type Goal, goalOf } from '../graph/exits.ts';
 import { findAutomation, found, stepsOf } from '../queries.ts';
 import type { WorkflowGoalFigures } from '../runs/schema.ts';
 import { pinnedVersion } from '../versions.ts';
+import { storedTest } from './condition.ts';
 
 const atOnce = 500;
 
@@ -72,7 +72,9 @@ async function testGoals(
   const awaited = asked && (await eventOf(tx, asked.projectId, asked.goal.on));
   const isEvent =
     asked && awaited ? eventQuery(asked.projectId, awaited.eventName, awaited.where, new Date()) : raw('false');
-  const holds = asked?.goal.on.condition ? await held(tx, asked.projectId, asked.goal.on.condition) : raw('false');
+  const holds = asked?.goal.on.condition
+    ? await storedTest(tx, asked.projectId, asked.goal.on.condition)
+    : raw('false');
   await tx.count(sql`
     with tested as materialized (
       select g.run_id, least(
@@ -86,17 +88,6 @@ async function testGoals(
       check_at = case when t.at is null and g.until + interval '1 hour' > clock_timestamp() and ${awaited !== null}::boolean
         then g.until + interval '1 hour' end
     from tested t where g.run_id = t.run_id and g.check_at is not null`);
-}
-
-// What cannot be asked any more holds for nobody.
-async function held(tx: Database, projectId: string, tree: object) {
-  try {
-    const { condition, segments } = await storedDefinition(tx, projectId, tree);
-    return conditionQuery(condition, { projectId, now: new Date(), segments });
-  } catch (error) {
-    if (error instanceof AppError) return raw('false');
-    throw error;
-  }
 }
 
 type Figures = Omit<WorkflowGoalFigures, 'goal' | 'groups'>;

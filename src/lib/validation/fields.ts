@@ -66,6 +66,16 @@ export function coded<Input>(code: string, predicate: (input: Input) => boolean,
   return v.check(own, message);
 }
 
+const hasTwoDecimals = (percent: number) => Math.abs(percent * 100 - Math.round(percent * 100)) < 1e-6;
+
+/** A percentage from 0 to 100 with at most two decimals. */
+export const Percentage = v.pipe(
+  v.number('must be a number'),
+  v.minValue(0, 'must be 0 or more'),
+  v.maxValue(100, 'must be 100 or less'),
+  coded('custom', hasTwoDecimals, 'must have at most 2 decimals'),
+);
+
 /** `coded` for a rule that spans fields: reported at the given key of the object. */
 export function codedAt<Input extends object>(
   code: string,
