@@ -104,6 +104,7 @@ import { Migration20261129014000_holdout } from './Migration20261129014000_holdo
 import { Migration20261129015000_goals } from './Migration20261129015000_goals.ts';
 import { Migration20261129020000_date_triggers } from './Migration20261129020000_date_triggers.ts';
 import { Migration20261129022500_rollouts } from './Migration20261129022500_rollouts.ts';
+import { Migration20261129053100_goals_by_entry } from './Migration20261129053100_goals_by_entry.ts';
 
 /** Every migration in the order it runs. A released one is never edited; a change of the schema is a new one. Functions have files of their own. */
 export const migrations = [
@@ -240,4 +241,5 @@ export const migrations = [
   { name: 'Migration20261129015000_goals', class: Migration20261129015000_goals },
   { name: 'Migration20261129020000_date_triggers', class: Migration20261129020000_date_triggers },
   { name: 'Migration20261129022500_rollouts', class: Migration20261129022500_rollouts },
+  { name: 'Migration20261129053100_goals_by_entry', class: Migration20261129053100_goals_by_entry },
 ];

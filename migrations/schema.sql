@@ -177,8 +177,8 @@ create table automation_goals (
   constraint automation_goals_version_id_fkey foreign key (version_id) references automation_versions(id) on delete cascade
 );
 create index automation_goals_check on automation_goals using btree (check_at) where (check_at is not null);
+create index automation_goals_entered on automation_goals using btree (version_id, entered_at);
 create index automation_goals_open on automation_goals using btree (contact_id, version_id) where (check_at is not null);
-create index automation_goals_version on automation_goals using btree (version_id);
 
 -- A migration of runs between versions. The counts move in the transaction that moves the runs.
 create table automation_migrations (

@@ -244,7 +244,7 @@ export const AutomationGoal = defineEntity({
     branches: p.json<Record<string, string>>().nullable(),
   },
   indexes: [
-    { name: 'automation_goals_version', properties: ['versionId'] },
+    { name: 'automation_goals_entered', properties: ['versionId', 'enteredAt'] },
     { name: 'automation_goals_open', properties: ['contactId', 'versionId'], where: 'check_at IS NOT NULL' },
     { name: 'automation_goals_check', properties: ['checkAt'], where: 'check_at IS NOT NULL' },
   ],

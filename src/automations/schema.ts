@@ -163,7 +163,8 @@ const EditedByKey = v.object({ kind: field('`key`: an API key.', v.literal('key'
 nameSchemas({ EditedByUser, EditedByKey });
 const EditedBy = v.nullable(v.variant('kind', [EditedByUser, EditedByKey]));
 
-const Rate = v.nullable(v.number());
+/** A percentage, or null where there is nothing to divide by. */
+export const Rate = v.nullable(v.number());
 
 /** The rollout of a new version to a share of new contacts. */
 export const RolloutBody = v.object({
@@ -214,26 +215,6 @@ export const VersionCounts = v.object({
   unsubscribed: field('Number of them who unsubscribed by an email of the workflow.', Integer),
 });
 export type VersionCounts = v.InferOutput<typeof VersionCounts>;
-
-const Percent = (of: string) => field(`${of}, as a percentage of \`entered\`; null while nobody has entered.`, Rate);
-
-/** `GET /workflows/{id}/rollout`. */
-export const RolloutReport = v.object({
-  ...RolloutBody.entries,
-  versions: field(
-    'The new version and the previous one, side by side.',
-    v.array(
-      v.object({
-        ...VersionCounts.entries,
-        completedRate: Percent('Contacts who reached the end'),
-        exitedRate: Percent('Contacts who left early'),
-        failureRate: Percent('Contacts whose execution failed'),
-        unsubscribeRate: Percent('Contacts who unsubscribed'),
-      }),
-    ),
-  ),
-});
-export type RolloutReport = v.InferOutput<typeof RolloutReport>;
 
 const StopIf = v.object({
   failureRate: field(
@@ -377,5 +358,5 @@ export const VersionWithGraph = v.object({
 });
 export type VersionWithGraph = v.InferOutput<typeof VersionWithGraph>;
 
-nameSchemas({ WorkflowRollout: RolloutBody, WorkflowRolloutReport: RolloutReport, RolloutOptions });
+nameSchemas({ WorkflowRollout: RolloutBody, RolloutOptions });
 nameSchemas({ Workflow: WorkflowBody, WorkflowWithGraph, WorkflowVersion: VersionWithGraph });

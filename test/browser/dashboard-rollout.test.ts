@@ -1,3 +1,4 @@
+// biome-ignore-all lint/suspicious/noThenProperty: the field of the contract.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { sql } from '../../src/store/sql.ts';
 import { accessibilityProblems } from '../support/browser.ts';
@@ -41,6 +42,7 @@ test('a version is published to a share of new contacts, watched beside the prev
     await press(page, 'Rollout');
     await dialog.getByRole('cell', { name: '2, new' }).waitFor();
     await dialog.getByRole('cell', { name: '1, previous' }).waitFor();
+    expect(await dialog.getByRole('cell', { name: 'No goal' }).count()).toBe(2);
     await dialog
       .getByText('It is rolled back above 3% failed or 2% unsubscribed, once 50 contacts have entered.')
       .waitFor();
@@ -73,6 +75,34 @@ test('a version is published to a share of new contacts, watched beside the prev
       where automation_id = ${id} and state = 'FINISHED'`);
     await press(page, 'Rollout');
     await dialog.getByText('4 of 60 contacts failed, more than 3%.').waitFor();
+    expect(await accessibilityProblems(page)).toEqual([]);
+  });
+});
+
+test('both versions of a rollout stand side by side with the rate of their goal', async () => {
+  const { own, inDashboard, open, waiting, world } = designer;
+  const { id } = await waiting('Ziel');
+  const goal = { on: { event: 'order.paid' }, withinDays: 14, then: 'count' };
+  await own.done('PATCH', `/workflows/${id}`, { goal });
+  const { steps, transitions } = await own.done('GET', `/workflows/${id}`);
+  const changed = steps.map((step: { type: string }) =>
+    step.type === 'DELAY' ? { ...step, config: { amount: 31, unit: 'days' } } : step,
+  );
+  await own.done('PUT', `/workflows/${id}/graph`, { steps: changed, transitions, rollout: { percent: 50 } });
+  for (const name of ['one', 'two', 'three', 'four']) {
+    const contactId = await own.contact(`goal-${name}@kunde.example`);
+    await own.done('POST', `/workflows/${id}/executions`, { contactId });
+  }
+  // All four in the new version, and one of them has reached the goal.
+  await world.database.db.count(sql`
+    update automation_goals set version_id = (select version_id from automation_rollouts where automation_id = ${id})`);
+  await world.database.db.count(sql`
+    update automation_goals set met_at = now(), check_at = null where run_id = (select min(run_id::text)::uuid from automation_goals)`);
+  await inDashboard(async (page) => {
+    await open(page, `workflows/${id}`);
+    await press(page, 'Rollout');
+    await page.getByRole('cell', { name: '1 of 4: 25% (4.6–69.9%)' }).waitFor();
+    await page.getByRole('cell', { name: '0 of 0', exact: true }).waitFor();
     expect(await accessibilityProblems(page)).toEqual([]);
   });
 });

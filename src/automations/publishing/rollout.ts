@@ -9,14 +9,8 @@ import { restoreDraft } from '../graph/drafts.ts';
 import { hundredths } from '../graph/step-configs.ts';
 import { findAutomation, found, lockAutomation } from '../queries.ts';
 import { type AutomationRow, checkRevision, type Edited, type EditTarget, keepLimits, keepSenders } from '../rows.ts';
-import type {
-  PatchRollout,
-  RolloutBody,
-  RolloutOptions,
-  RolloutReport,
-  VersionCounts,
-  WorkflowWithGraph,
-} from '../schema.ts';
+import { goalsOfVersions } from '../runtime/goals.ts';
+import type { PatchRollout, RolloutBody, RolloutOptions, VersionCounts, WorkflowWithGraph } from '../schema.ts';
 import { workflowWithGraph } from '../service.ts';
 import {
   endOf,
@@ -27,6 +21,7 @@ import {
   rolloutBody,
   runningRollout,
 } from '../versions.ts';
+import type { RolloutReport } from './schema.ts';
 
 /** The parts that watching rollouts needs. */
 interface RolloutDeps {
@@ -155,6 +150,11 @@ export async function reportRollout(db: Database, projectId: string, automationI
   const rollout = await latestRollout(db, automationId);
   if (rollout === null) throw notFound('rollout', automationId);
   const counts = rollout.counts ?? (await countsOf(db, rollout));
+  const { versionId, beforeVersionId, createdAt: since, endedAt } = rollout;
+  const goals = await goalsOfVersions(db, automationId, [versionId, beforeVersionId], {
+    since,
+    until: endedAt ?? null,
+  });
   return {
     ...(await rolloutBody(db, rollout)),
     versions: counts.map((one) => ({
@@ -163,6 +163,7 @@ export async function reportRollout(db: Database, projectId: string, automationI
       exitedRate: rate(one.exited, one.entered),
       failureRate: rate(one.failed, one.entered),
       unsubscribeRate: rate(one.unsubscribed, one.entered),
+      goal: goals.get(one.version) ?? null,
     })),
   };
 }

@@ -3,10 +3,10 @@ import { needScope } from '../../http/errors.ts';
 import { inProject, route, taggedReply } from '../../http/route.ts';
 import { dispatched } from '../list-service.ts';
 import { editOf } from '../rows.ts';
-import { PatchRollout, RolloutBody, RolloutReport, WorkflowWithGraph } from '../schema.ts';
+import { PatchRollout, RolloutBody, WorkflowWithGraph } from '../schema.ts';
 import { TestRun, TestRunBody, testRun } from '../test-run/service.ts';
 import { changeRollout, endRollout, reportRollout } from './rollout.ts';
-import { PutGraph, PutGraphDone, PutGraphPreview } from './schema.ts';
+import { PutGraph, PutGraphDone, PutGraphPreview, RolloutReport } from './schema.ts';
 import { putGraph } from './service.ts';
 
 /** Trying a graph, replacing the graph of an automation as a whole, and how far a new one is rolled out. */
@@ -56,8 +56,7 @@ export const automationPublishingRoutes = [
     tag: 'workflows',
     summary: 'Get the rollout of a version',
     operationId: 'getWorkflowRollout',
-    description:
-      'The latest rollout, which may be over. `GET /workflows/{id}/goal?by=version` has the rates of a goal.',
+    description: 'The latest rollout, which may be over.',
     ids: { id: 'workflow' },
     returns:
       'The rollout, and what became of the contacts who entered each version since it started, or until it ended.',

@@ -4,7 +4,8 @@ import { field, Integer, nameSchemas, textField } from '../../lib/validation/fie
 import { Exits, Goal } from '../graph/exits.ts';
 import { CreateStep, CreateTransition, Issue, StepBody, TransitionBody } from '../graph/schema.ts';
 import { MigrationBody, MigrationPreview, MoveWithGraph } from '../migrating/rules.ts';
-import { RolloutOptions, WorkflowWithGraph } from '../schema.ts';
+import { GoalFigures } from '../runs/schema.ts';
+import { Rate, RolloutBody, RolloutOptions, VersionCounts, WorkflowWithGraph } from '../schema.ts';
 
 const { type, name, position, config, templateId, note } = CreateStep.entries;
 
@@ -109,7 +110,32 @@ export const PutGraphDone = v.object({
 });
 export type PutGraphDone = v.InferOutput<typeof PutGraphDone>;
 
+const Percent = (of: string) => field(`${of}, as a percentage of \`entered\`; null while nobody has entered.`, Rate);
+
+/** `GET /workflows/{id}/rollout`. */
+export const RolloutReport = v.object({
+  ...RolloutBody.entries,
+  versions: field(
+    'The new version and the previous one, side by side.',
+    v.array(
+      v.object({
+        ...VersionCounts.entries,
+        completedRate: Percent('Contacts who reached the end'),
+        exitedRate: Percent('Contacts who left early'),
+        failureRate: Percent('Contacts whose execution failed'),
+        unsubscribeRate: Percent('Contacts who unsubscribed'),
+        goal: field(
+          'Results of the goal among the contacts who entered it; they may still reach the goal when the rollout has ended. Null if the version has no goal.',
+          v.nullable(GoalFigures),
+        ),
+      }),
+    ),
+  ),
+});
+export type RolloutReport = v.InferOutput<typeof RolloutReport>;
+
 nameSchemas({
+  WorkflowRolloutReport: RolloutReport,
   WorkflowGraphChanges: GraphChanges,
   WorkflowGraphPreview: PutGraphPreview,
   ReplacedWorkflowGraph: PutGraphDone,

@@ -383,7 +383,8 @@ export const GetGoalFigures = v.object({
   ),
 });
 
-const goalFigures = {
+/** The figures of a goal, over the contacts who have entered. */
+export const GoalFigures = v.object({
   entered: field('Number of times a contact has entered and is counted: without `metOnEntry`.', Integer),
   met: field('Number of these that have reached the goal in time, each at most once.', Integer),
   metOnEntry: field('Number of times a contact entered who met the condition already; not counted.', Integer),
@@ -398,12 +399,13 @@ const goalFigures = {
     v.nullable(Integer),
   ),
   since: field('When the first of them entered; null if nobody has.', v.nullable(Instant)),
-};
+});
+export type GoalFigures = v.InferOutput<typeof GoalFigures>;
 
 /** How many of those who have entered have reached the goal. */
 export const WorkflowGoalFigures = v.object({
   goal: field('Goal of the workflow as it is now; null if it has none.', v.nullable(Goal)),
-  ...goalFigures,
+  ...GoalFigures.entries,
   groups: field(
     'The same for each version or branch, with `by`; newest version first.',
     v.array(
@@ -412,7 +414,7 @@ export const WorkflowGoalFigures = v.object({
         stepId: field('ID of the SPLIT step; null for a version.', v.nullable(Uuid)),
         branch: field('ID of the branch; null for a version.', v.nullable(v.string())),
         goal: field('Goal of the version; null for a branch.', v.nullable(Goal)),
-        ...goalFigures,
+        ...GoalFigures.entries,
       }),
     ),
   ),

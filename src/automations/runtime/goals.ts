@@ -7,7 +7,7 @@ import { type Database, raw, sql } from '../../store/sql.ts';
 import { Automation, AutomationGoal, AutomationVersion } from '../entity.ts';
 import { type Goal, goalOf } from '../graph/exits.ts';
 import { findAutomation, found, stepsOf } from '../queries.ts';
-import type { WorkflowGoalFigures } from '../runs/schema.ts';
+import type { GoalFigures, WorkflowGoalFigures } from '../runs/schema.ts';
 import { pinnedVersion } from '../versions.ts';
 import { storedTest } from './condition.ts';
 
@@ -90,8 +90,30 @@ async function testGoals(
     from tested t where g.run_id = t.run_id and g.check_at is not null`);
 }
 
-type Figures = Omit<WorkflowGoalFigures, 'goal' | 'groups'>;
-type Counted = Omit<Figures, 'rate' | 'interval'>;
+type Counted = Omit<GoalFigures, 'rate' | 'interval'>;
+type Group = Counted & { version: number | null; stepId: string | null; branch: string | null };
+
+// Over contacts who entered from `since` until before `until`; over all without both.
+function countedBy(
+  db: Database,
+  automationId: string,
+  by: string | undefined,
+  { since, until }: { since?: Date; until?: Date | null } = {},
+): Promise<Group[]> {
+  return db.rows<Group>(sql`
+    select k.version, k.step_id as "stepId", k.branch, count(*) filter (where not g.had_met)::int as entered, count(g.met_at)::int as met,
+      count(*) filter (where g.had_met)::int as "metOnEntry",
+      count(*) filter (where g.met_at is null and not g.had_met and g.until > now())::int as open,
+      round(percentile_cont(0.5) within group (order by extract(epoch from g.met_at - g.entered_at)))::int as "medianSeconds",
+      ${raw(isoText('min(g.entered_at)'))} as since
+    from automation_versions v join automation_goals g on g.version_id = v.id
+        and g.entered_at >= ${since?.toISOString() ?? '-infinity'}::timestamptz and g.entered_at < ${until?.toISOString() ?? 'infinity'}::timestamptz
+      cross join lateral (
+      select null::integer as version, null as step_id, null as branch
+      union all select v.version, null, null where ${by ?? null}::text = 'version'
+      union all select null, b.key, b.value from jsonb_each_text(g.branches) b where ${by ?? null}::text = 'branch') k
+    where v.automation_id = ${automationId} group by 1, 2, 3 order by 1 desc, 2, 3`);
+}
 
 /** How many of those who have entered an automation have reached its goal, and by version or branch. @throws 404 */
 export async function goalFigures(
@@ -101,45 +123,50 @@ export async function goalFigures(
   by: string | undefined,
 ): Promise<WorkflowGoalFigures> {
   found(await findAutomation(db, projectId, automationId), automationId);
-  const rows = await db.rows<Counted & { version: number | null; stepId: string | null; branch: string | null }>(sql`
-    select k.version, k.step_id as "stepId", k.branch, count(*) filter (where not g.had_met)::int as entered, count(g.met_at)::int as met,
-      count(*) filter (where g.had_met)::int as "metOnEntry",
-      count(*) filter (where g.met_at is null and not g.had_met and g.until > now())::int as open,
-      round(percentile_cont(0.5) within group (order by extract(epoch from g.met_at - g.entered_at)))::int as "medianSeconds",
-      ${raw(isoText('min(g.entered_at)'))} as since
-    from automation_versions v join automation_goals g on g.version_id = v.id cross join lateral (
-      select null::integer as version, null as step_id, null as branch
-      union all select v.version, null, null where ${by ?? null}::text = 'version'
-      union all select null, b.key, b.value from jsonb_each_text(g.branches) b where ${by ?? null}::text = 'branch') k
-    where v.automation_id = ${automationId} group by 1, 2, 3 order by 1 desc, 2, 3`);
+  const rows = await countedBy(db, automationId, by);
   const versions = rows.flatMap(({ version }) => version ?? []);
   const pinned = await db.em.find(AutomationVersion, { automationId, version: versions }, { disableIdentityMap: true });
   const goals = new Map(pinned.map(({ version, graph }) => [version, goalOf(graph.steps)]));
-  const isTotal = ({ version, stepId }: (typeof rows)[number]) => version === null && stepId === null;
-  const { version: _, stepId: _step, branch: _branch, ...total } = rows.find(isTotal) ?? nobody;
+  const isTotal = ({ version, stepId }: Group) => version === null && stepId === null;
   return {
     goal: goalOf(await stepsOf(db, automationId)),
-    ...withRate(total),
+    ...withRate(rows.find(isTotal) ?? nobody),
     groups: rows
       .filter((row) => !isTotal(row))
-      .map(({ version, stepId, branch, ...counted }) => ({
-        ...{ version, stepId, branch },
-        goal: version === null ? null : (goals.get(version) ?? null),
-        ...withRate(counted),
+      .map((row) => ({
+        ...{ version: row.version, stepId: row.stepId, branch: row.branch },
+        goal: row.version === null ? null : (goals.get(row.version) ?? null),
+        ...withRate(row),
       })),
   };
 }
 
-const nobody = {
-  ...{ version: null, stepId: null, branch: null },
-  ...{ entered: 0, met: 0, metOnEntry: 0, open: 0, medianSeconds: null, since: null },
-};
+/** The figures of the goals of versions over the contacts who entered in a time, by number of the version; null for a version without a goal. */
+export async function goalsOfVersions(
+  db: Database,
+  automationId: string,
+  versionIds: readonly string[],
+  entered: { since: Date; until: Date | null },
+): Promise<Map<number, GoalFigures | null>> {
+  const rows = await countedBy(db, automationId, 'version', entered);
+  const figures = new Map<number, GoalFigures | null>();
+  for (const id of versionIds) {
+    const pinned = await pinnedVersion(db, id);
+    if (pinned === null) continue;
+    const { version, graph } = pinned;
+    const hasGoal = goalOf(graph.steps) !== null;
+    figures.set(version, hasGoal ? withRate(rows.find((row) => row.version === version) ?? nobody) : null);
+  }
+  return figures;
+}
 
-function withRate(counted: Counted): Figures {
-  const { entered, met } = counted;
+const nobody: Counted = { entered: 0, met: 0, metOnEntry: 0, open: 0, medianSeconds: null, since: null };
+
+function withRate({ entered, met, metOnEntry, open, medianSeconds, since }: Counted): GoalFigures {
   const bounds = wilson(met, entered);
   const interval = bounds && { low: bounds.low * 100, high: bounds.high * 100 };
-  return { ...counted, rate: entered === 0 ? null : (met / entered) * 100, interval };
+  const rate = entered === 0 ? null : (met / entered) * 100;
+  return { ...{ entered, met, metOnEntry, open, rate, interval }, medianSeconds, since };
 }
 
 // The 97.5th percentile of the standard normal distribution.

@@ -1,3 +1,4 @@
+// biome-ignore-all lint/suspicious/noThenProperty: the field of the contract.
 import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { TellMembers } from '../../../src/accounts/system-mail/service.ts';
@@ -237,6 +238,44 @@ describe('a rollout', () => {
     expect((await own.call('PATCH', `/workflows/${id}/steps/${old.steps[1].id}`, { name: 'Wait' })).status).toBe(200);
     await own.done('PATCH', `/workflows/${id}`, { enabled: false });
     expect((await put({ ...next, rollout: { percent: 10 } })).status).toBe(409);
+  });
+
+  test('shows the goal of both versions with rate and interval, over those who entered meanwhile, and goes on when it has ended', async () => {
+    const { id, target, people, next } = await aWorkflow(60);
+    const goal = { on: { event: 'order.paid' }, withinDays: 14, then: 'count' };
+    await own.done('PATCH', `/workflows/${id}`, { goal });
+    await letIn(database.db, target, people.slice(0, 20));
+    await rolledOut(id, next, { percent: 50 });
+    await letIn(database.db, target, people.slice(20));
+    const versions = await versionsOf(id);
+    const later = people.slice(20);
+    const met = async (version: number, count: number) => {
+      const some = later.filter((person) => versions.get(person) === version).slice(0, count);
+      await database.db.count(sql`
+        update automation_goals set met_at = entered_at + interval '1 hour', check_at = null where contact_id = any (${some}::uuid[])`);
+    };
+    await met(2, 2);
+    // Who entered before the rollout is not compared.
+    await database.db.count(sql`
+      update automation_goals set met_at = entered_at, check_at = null where contact_id = any (${people.slice(0, 20)}::uuid[])`);
+    const sizes = Map.groupBy(later, (person) => versions.get(person));
+    const [young, old] = [2, 1].map((version) => sizes.get(version)?.length ?? 0);
+    const shown = await report(id);
+    expect(shown.versions.map(({ version }: Json) => version)).toEqual([2, 1]);
+    expect(shown.versions[0].goal).toMatchObject({ entered: young, met: 2, metOnEntry: 0, medianSeconds: 3600 });
+    expect(shown.versions[0].goal.rate).toBeCloseTo(200 / (young ?? 0), 6);
+    expect(shown.versions[0].goal.interval.low).toBeLessThan(shown.versions[0].goal.rate);
+    expect(shown.versions[1].goal).toMatchObject({ entered: old, met: 0, rate: 0, open: old });
+
+    await own.done('POST', `/workflows/${id}/rollout/back`);
+    await met(1, 1);
+    expect((await report(id)).versions.map((version: Json) => version.goal.met)).toEqual([2, 1]);
+  });
+
+  test('of a workflow without a goal has no results of one', async () => {
+    const { id, next } = await aWorkflow();
+    await rolledOut(id, next);
+    expect((await report(id)).versions.map(({ goal }: Json) => goal)).toEqual([null, null]);
   });
 
   test('that is ended by several at once is ended once', async () => {

@@ -207,7 +207,7 @@ async function rollout(
   const rate = (count: number, share: number | null) => `${count}${share === null ? '' : ` (${share}%)`}`;
   const lines = report.versions.map(
     ({ version, isNew, entered, completed, completedRate, exited, exitedRate, failed, failureRate, ...rest }) =>
-      `Version ${version}${isNew ? ', new' : ''}: ${entered} entered, ${rate(completed, completedRate)} completed, ${rate(exited, exitedRate)} exited, ${rate(failed, failureRate)} failed, ${rate(rest.unsubscribed, rest.unsubscribeRate)} unsubscribed`,
+      `Version ${version}${isNew ? ', new' : ''}: ${entered} entered, ${rate(completed, completedRate)} completed, ${rate(exited, exitedRate)} exited, ${rate(failed, failureRate)} failed, ${rate(rest.unsubscribed, rest.unsubscribeRate)} unsubscribed${rest.goal === null ? '' : `\n  ${resultOf(rest.goal)}`}`,
   );
   const { state, version } = report;
   const head = `Version ${version} ${state === 'RUNNING' ? `gets ${report.percent}% of new contacts until ${report.endsAt}` : rolloutEnds[state]}.`;

@@ -513,7 +513,7 @@ class AsyncWorkflows(AsyncResource):
         return result
 
     async def get_rollout(self, id: str, **options: Unpack[CallOptions]) -> types.WorkflowRolloutReport:
-        """Get the rollout of a version. The latest rollout, which may be over. `GET /workflows/{id}/goal?by=version` has the rates of a goal. Needs the secret key, or a session with `X-Project-Id`. Keys with scopes need `workflows:read`."""
+        """Get the rollout of a version. The latest rollout, which may be over. Needs the secret key, or a session with `X-Project-Id`. Keys with scopes need `workflows:read`."""
         result: types.WorkflowRolloutReport = await self._client.call("getWorkflowRollout", path={"id": id}, **options)
         return result
 

@@ -5617,6 +5617,34 @@ class WorkflowRolloutReportVersionsItem(TypedDict):
     """Contacts whose execution failed, as a percentage of `entered`; null while nobody has entered."""
     unsubscribeRate: Optional[float]
     """Contacts who unsubscribed, as a percentage of `entered`; null while nobody has entered."""
+    goal: Optional[WorkflowRolloutReportVersionsItemGoal]
+    """Results of the goal among the contacts who entered it; they may still reach the goal when the rollout has ended. Null if the version has no goal."""
+
+
+class WorkflowRolloutReportVersionsItemGoal(TypedDict):
+    entered: int
+    """Number of times a contact has entered and is counted: without `metOnEntry`."""
+    met: int
+    """Number of these that have reached the goal in time, each at most once."""
+    metOnEntry: int
+    """Number of times a contact entered who met the condition already; not counted."""
+    open: int
+    """Number of those counted that have not reached the goal, and still have time."""
+    rate: Optional[float]
+    """`met` as a percentage of `entered`; null if nobody is counted."""
+    interval: Optional[WorkflowRolloutReportVersionsItemGoalInterval]
+    """95 % confidence interval of `rate` (Wilson), in percent; null if nobody is counted."""
+    medianSeconds: Optional[int]
+    """Median time from entering to the goal, in seconds; null if nobody reached it."""
+    since: Optional[str]
+    """When the first of them entered; null if nobody has."""
+
+
+class WorkflowRolloutReportVersionsItemGoalInterval(TypedDict):
+    low: float
+    """Lower bound."""
+    high: float
+    """Upper bound."""
 
 
 class WorkflowTestRun(TypedDict):

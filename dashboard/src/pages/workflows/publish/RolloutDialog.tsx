@@ -10,7 +10,7 @@ import { Note, Problem, Shown } from '../../../ui/States.tsx';
 import { Table } from '../../../ui/Table.tsx';
 import { Timestamp } from '../../../ui/Timestamp.tsx';
 import { toast } from '../../../ui/toasts.tsx';
-import { count, counted } from '../../../words/numbers.ts';
+import { count, counted, rate } from '../../../words/numbers.ts';
 import type { Editing } from '../designer/editing.ts';
 import type { PutGraph, Workflow } from '../workflow.ts';
 
@@ -229,14 +229,21 @@ function State({ rollout }: { rollout: Rollout }) {
   );
 }
 
+type Goal = NonNullable<Report['versions'][number]['goal']>;
+
+function rateOf({ rate: share, interval }: Goal): string {
+  if (share === null || interval === null) return '';
+  return `: ${rate(share)} (${rate(interval.low).replace('%', '')}–${rate(interval.high)})`;
+}
+
 function Versions({ versions }: { versions: Report['versions'] }) {
   const column = (title: string, of: (row: Report['versions'][number]) => [number, number | null]) => ({
     key: title,
     title,
     number: true,
     cell: (row: Report['versions'][number]) => {
-      const [many, rate] = of(row);
-      return rate === null ? count(many) : `${count(many)} (${rate}%)`;
+      const [many, share] = of(row);
+      return share === null ? count(many) : `${count(many)} (${share}%)`;
     },
   });
   return (
@@ -255,6 +262,13 @@ function Versions({ versions }: { versions: Report['versions'] }) {
         column('Completed', ({ completed, completedRate }) => [completed, completedRate]),
         column('Exited', ({ exited, exitedRate }) => [exited, exitedRate]),
         column('Failed', ({ failed, failureRate }) => [failed, failureRate]),
+        {
+          key: 'goal',
+          title: 'Reached the goal',
+          number: true,
+          cell: ({ goal }) =>
+            goal === null ? 'No goal' : `${count(goal.met)} of ${count(goal.entered)}${rateOf(goal)}`,
+        },
         column('Opt-outs', ({ unsubscribed, unsubscribeRate }) => [unsubscribed, unsubscribeRate]),
       ]}
     />
