@@ -75,22 +75,24 @@ export async function recentEventNames(db: Database, projectId: string, contactI
 }
 
 /**
- * Whether a workflow was enabled at the instant of an event that started nothing; null where that was not recorded. Instants have
- * milliseconds: one that was enabled within that of the event was enabled after it, or something would have started.
+ * Whether a workflow was enabled at the instant of an event that started nothing, and since when; null where that was not recorded.
+ * Instants have milliseconds: one that was enabled within that of the event was enabled after it, or something would have started. What was
+ * switched later only was the opposite before.
  */
 export async function wasEnabled(
   db: Database,
   automationId: string,
   at: string,
-): Promise<{ enabled: boolean; at: string } | null> {
-  const last = await db
-    .session()
-    .em.findOne(
-      AutomationSwitch,
-      { automationId, $or: [{ at: { $lt: new Date(at) } }, { at: new Date(at), enabled: false }] },
-      { orderBy: { at: 'desc', id: 'desc' } },
-    );
-  return last && { enabled: last.enabled, at: last.at.toISOString() };
+): Promise<{ enabled: boolean; at: string | null } | null> {
+  const { em } = db.session();
+  const last = await em.findOne(
+    AutomationSwitch,
+    { automationId, $or: [{ at: { $lt: new Date(at) } }, { at: new Date(at), enabled: false }] },
+    { orderBy: { at: 'desc', id: 'desc' } },
+  );
+  if (last !== null) return { enabled: last.enabled, at: last.at.toISOString() };
+  const first = await em.findOne(AutomationSwitch, { automationId }, { orderBy: { at: 'asc', id: 'asc' } });
+  return first && { enabled: !first.enabled, at: null };
 }
 
 /** An execution of a workflow for a contact. */

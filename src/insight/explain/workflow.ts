@@ -81,10 +81,6 @@ async function explainCreated(
   const decisions = [recorded('workflow.created', 'pass', created, { at: createdAt })];
   const run = await runFacts(db, workflow.id, id, { eventId: null, at });
   if (run !== null) return inside(db, projectId, contact, workflow, run, decisions);
-  if (createdAt < workflow.createdAt) {
-    const later = 'The workflow was made after the contact was created.';
-    return finding('did_not', [...decisions, recorded('workflow.enabled', 'stop', later, { at: workflow.createdAt })]);
-  }
   return refused(db, projectId, contact, workflow, { id, at: createdAt, data: null }, decisions);
 }
 
@@ -145,12 +141,18 @@ async function refused(
     if (workflow.pausedAt !== null) return paused(workflow, decisions, 'the contact enters');
     return finding('will', decisions, sentence, { next: { at: null, what: 'A worker enrolls the contact.' } });
   }
+  const isCreated = workflow.triggerType === 'CONTACT_CREATED';
+  if (event.at < workflow.createdAt) {
+    const what = isCreated ? 'the contact was created' : 'the event came';
+    const later = `The workflow was made after ${what}.`;
+    decisions.push(recorded('workflow.enabled', 'stop', later, { at: workflow.createdAt, source }));
+    return finding('did_not', decisions, undefined, { fixes: enabled ? [] : [enableFix(workflow)] });
+  }
   const known = await wasEnabled(db, id, event.at);
   const reason = refusedEventId === event.id ? refusedReason : null;
   // Only an enabled workflow refuses anybody.
   const was = reason !== null || (known?.enabled ?? enabled);
   const detail = { at: known?.at ?? null, expected: true, actual: was, source };
-  const isCreated = workflow.triggerType === 'CONTACT_CREATED';
   const when = isCreated ? 'the contact was created' : 'the event came';
   const words = was ? 'The workflow was enabled then.' : `The workflow was disabled when ${when}.`;
   const outcome = was ? 'pass' : 'stop';

@@ -770,6 +770,31 @@ test('of a workflow whose event never came it is told as well whether it is enab
   });
 });
 
+test('an event that is older than the workflow is told as such, and says nothing of whether it was enabled then', async () => {
+  await happens('user.signup');
+  const about = await aWorkflow();
+  await database.db.count(sql`
+    update automations set created_at = created_at + interval '1 second' where id = ${about.workflowId}`);
+  const { verdict, decisions, fixes } = await explained(about);
+  expect([verdict, fixes]).toEqual(['did_not', []]);
+  expect(decisions.map(({ check, basis, outcome }) => [check, basis, outcome])).toEqual([
+    ['workflow.event', 'recorded', 'pass'],
+    ['workflow.enabled', 'recorded', 'stop'],
+  ]);
+  expect(decisions[1]?.sentence).toBe('The workflow was made after the event came.');
+  await switchAutomation(database.db, about.workflowId, false);
+  expect((await explained(about)).fixes).toHaveLength(1);
+});
+
+test('a workflow whose first recorded change enabled it was disabled before', async () => {
+  const about = await aWorkflow();
+  await switchAutomation(database.db, about.workflowId, false);
+  await happens('user.signup');
+  await database.db.count(sql`delete from automation_switches where automation_id = ${about.workflowId}`);
+  await switchAutomation(database.db, about.workflowId, true);
+  expect(await told(about)).toEqual(['did_not', 'The workflow was disabled when the event came.']);
+});
+
 test('a workflow that is enabled again within the millisecond of an event was disabled when that came', async () => {
   const about = await aWorkflow();
   await switchAutomation(database.db, about.workflowId, false);
