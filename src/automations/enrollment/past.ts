@@ -75,12 +75,15 @@ async function selectorOf(
   if (event) return { mode: 'event', event: { ...event, where: event.where ?? null } };
   if (segmentId && (await tx.em.count(Segment, { projectId, id: segmentId })) === 0)
     throw notFound('segment', segmentId);
-  const member = { field: `segment.${segmentId}`, operator: 'memberOfSegment' };
-  const tree = segmentId
-    ? { logic: 'AND', groups: [{ filters: [member] }] }
-    : conditionObject(condition, '"condition" must be an object');
+  const tree = conditionObject(selectedBy({ segmentId, condition }), '"condition" must be an object');
   await checkedDefinition(tx, projectId, tree);
   return { mode: 'query', filter: { condition: tree as JsonObjectValue } };
+}
+
+/** The condition of whom a request enrolls; null for contacts that an event happened to. */
+export function selectedBy({ segmentId, condition }: Pick<EnrollContacts, 'segmentId' | 'condition'>): object | null {
+  if (!segmentId) return condition ?? null;
+  return { logic: 'AND', groups: [{ filters: [{ field: `segment.${segmentId}`, operator: 'memberOfSegment' }] }] };
 }
 
 const whyNot = {

@@ -1,7 +1,9 @@
 import type { OperationId } from '@fernpost/sdk';
 import { LockMode } from '@mikro-orm/core';
 import * as v from 'valibot';
-import { AutomationStep, AutomationTransition } from '../../automations/entity.ts';
+import { selectedBy } from '../../automations/enrollment/past.ts';
+import { Automation, AutomationStep, AutomationTransition } from '../../automations/entity.ts';
+import type { EnrollContacts } from '../../automations/runs/schema.ts';
 import { Campaign } from '../../campaigns/entity.ts';
 import type { Correction } from '../../campaigns/schema.ts';
 import { Contact } from '../../contacts/entity.ts';
@@ -9,6 +11,7 @@ import { hashed, launchFacts, type ReviewFacts } from '../../launches/review/fin
 import { countCorrection } from '../../launches/revisions/correct.ts';
 import { field, Instant, Integer, nameSchemas, Uuid } from '../../lib/validation/fields.ts';
 import { Project } from '../../projects/queries.ts';
+import { storedDefinition } from '../../segments/definition.ts';
 import { type Database, sql } from '../../store/sql.ts';
 import { Template } from '../../templates/queries.ts';
 
@@ -48,7 +51,10 @@ export async function planFacts(
   { action, input: { path = {}, body } }: Planned,
   now: Date,
 ): Promise<ReviewFacts> {
-  const given = (body ?? {}) as { template?: string; contactId?: string; executionIds?: string[] };
+  const given = (body ?? {}) as { template?: string; contactId?: string; executionIds?: string[] } & Pick<
+    EnrollContacts,
+    'segmentId' | 'condition'
+  >;
   const project = await projectFacts(tx, projectId);
   switch (action) {
     case 'send_email': {
@@ -82,6 +88,15 @@ export async function planFacts(
         ...(await workflow(tx, projectId, path.id ?? '', [])),
         contact: await contactFacts(tx, projectId, given.contactId ?? ''),
       });
+    case 'enroll_contacts': {
+      const selected = selectedBy(given);
+      const asked = selected && (await storedDefinition(tx, projectId, selected));
+      const audience = asked && { condition: asked.condition, segments: [...asked.segments] };
+      return hashed({ project, ...(await workflow(tx, projectId, path.id ?? '', [])), audience });
+    }
+    case 'pause_workflow':
+    case 'resume_workflow':
+      return hashed({ workflow: await pausedFacts(tx, projectId, path.id ?? '') });
     case 'retry_runs':
       return hashed({ project, ...(await workflow(tx, projectId, path.id ?? '', given.executionIds ?? [])) });
     default:
@@ -105,6 +120,13 @@ async function campaignFacts(tx: Database, projectId: string, id: string) {
   if (campaign === null) return null;
   const { name, subject, body, status, contentVersion: content_version, sendSeq: send_seq } = campaign;
   return { name, subject, body, status, content_version, send_seq };
+}
+
+// Both lock the workflow later: a shared lock would let two of them wait for each other.
+async function pausedFacts(tx: Database, projectId: string, id: string) {
+  const exclusive = { lockMode: LockMode.PESSIMISTIC_WRITE, disableIdentityMap: true } as const;
+  const paused = await tx.em.findOne(Automation, { projectId, id }, exclusive);
+  return paused && { name: paused.name, enabled: paused.enabled, pausedAt: paused.pausedAt ?? null };
 }
 
 async function contactFacts(tx: Database, projectId: string, id: string) {

@@ -252,6 +252,117 @@ export const planTools: readonly Tool[] = [
     },
   }),
   tool({
+    name: 'plan_enroll_contacts',
+    title: 'Plan to enroll contacts of the past',
+    description: `Enrolls the members of a segment, contacts that match a condition, or contacts that an event happened to, in an enabled workflow; give one of the three. Each enters at most once. ${isPlan}`,
+    mode: plan,
+    input: v.strictObject({
+      workflowId: idOf('workflow'),
+      segmentId: v.optional(idOf('segment')),
+      condition: v.optional(
+        v.pipe(v.record(v.string(), v.unknown()), v.description('Condition, as segments have it.')),
+      ),
+      event: v.optional(
+        v.strictObject({
+          name: v.pipe(v.string(), v.minLength(1), v.maxLength(255)),
+          since: v.pipe(v.string(), v.isoTimestamp(), v.description('Events at this instant or later.')),
+          where: v.optional(
+            v.pipe(
+              v.array(v.record(v.string(), v.unknown())),
+              v.maxLength(5),
+              v.description('Tests of the data of the event: `[{ path, operator, value }]`; all must pass.'),
+            ),
+          ),
+        }),
+      ),
+      mostPerMinute: v.optional(v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(100_000))),
+      again,
+    }),
+    async run(context, { workflowId, again, ...input }) {
+      const path = { id: workflowId };
+      const body = input as Body<'enrollContacts'>;
+      const workflow = await context.call('getWorkflow', { path });
+      const counted = await context.call('enrollContacts', { path, body: { ...body, dryRun: true } });
+      if (!('enters' in counted)) throw new Error('Contacts were enrolled by a dry run');
+      const others = Object.entries(counted.reasons).map(([reason, count]) => `${count} would not: ${reason}.`);
+      const pace = input.mostPerMinute === undefined ? '' : `, at most ${input.mostPerMinute} within a minute`;
+      return context.plan({
+        action: 'enroll_contacts',
+        operation: 'enrollContacts',
+        input: { path, body },
+        sentence: [
+          `Enroll ${contacts(counted.enters)} in the workflow ${quoted(workflow.name)}${pace}.`,
+          ...others,
+        ].join(' '),
+        affects: counted.enters,
+        samples: [],
+        content: JSON.stringify(['enroll', workflowId, input]),
+        again,
+      });
+    },
+  }),
+  tool({
+    name: 'plan_pause_workflow',
+    title: 'Plan to pause a workflow',
+    description: `Holds the contacts of a workflow at their steps, and queues those who would enter, until it is resumed. ${isPlan}`,
+    mode: plan,
+    input: v.strictObject({ workflowId: idOf('workflow') }),
+    async run(context, { workflowId }) {
+      const path = { id: workflowId };
+      const [workflow, people] = await Promise.all([
+        context.call('getWorkflow', { path }),
+        context.call('countWorkflowContacts', { path, query: {} }),
+      ]);
+      return context.plan({
+        action: 'pause_workflow',
+        operation: 'pauseWorkflow',
+        input: { path },
+        sentence: `Pause the workflow ${quoted(workflow.name)} with ${contacts(people.active)} inside.`,
+        // Nobody gets anything by a pause.
+        affects: 0,
+        samples: [],
+        content: null,
+        again: false,
+      });
+    },
+  }),
+  tool({
+    name: 'plan_resume_workflow',
+    title: 'Plan to resume a workflow',
+    description: `Lets the contacts of a paused workflow continue, and those who were queued enter. ${isPlan}`,
+    mode: plan,
+    input: v.strictObject({
+      workflowId: idOf('workflow'),
+      spreadMinutes: v.optional(
+        v.pipe(
+          v.number(),
+          v.integer(),
+          v.minValue(0),
+          v.description('Evenly over this many minutes; at once when absent.'),
+        ),
+      ),
+    }),
+    async run(context, { workflowId, spreadMinutes }) {
+      const path = { id: workflowId };
+      const [workflow, people] = await Promise.all([
+        context.call('getWorkflow', { path }),
+        context.call('countWorkflowContacts', { path, query: {} }),
+      ]);
+      const affects = people.active + people.arriving;
+      const pace = spreadMinutes ? ` over ${spreadMinutes} minutes` : '';
+      return context.plan({
+        action: 'resume_workflow',
+        operation: 'resumeWorkflow',
+        input: { path, body: spreadMinutes === undefined ? {} : { spreadMinutes } },
+        sentence: `Resume the workflow ${quoted(workflow.name)} for ${contacts(people.active)} inside and ${people.arriving} who are about to enter${pace}.`,
+        affects,
+        samples: [],
+        content: null,
+        again: false,
+      });
+    },
+  }),
+  tool({
     name: 'plan_retry_runs',
     title: 'Plan to retry failed runs',
     description: `Retries failed runs of a workflow at the step that failed, in the current version. ${isPlan} A plan covers the latest 100; fix the cause first.`,

@@ -16,6 +16,9 @@ export interface PlannedAction {
     | 'revise_campaign'
     | 'correct_campaign'
     | 'enrol'
+    | 'enroll_contacts'
+    | 'pause_workflow'
+    | 'resume_workflow'
     | 'retry_runs'
     | 'undo';
   operation: OperationId;

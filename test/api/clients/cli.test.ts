@@ -208,6 +208,33 @@ test('pulls and pushes exits and the goal of a workflow, and shows how many have
   expect((await run(['workflows', 'goal', made.id, '--by', 'day'])).code).toBe(2);
 });
 
+test('enrolls contacts whose event passes tests of its data, and shows the goals of both versions of a rollout', async () => {
+  const make = await api.call(project.secretKey, 'POST', '/workflows', { name: 'Past', eventName: 'began' });
+  const { id } = make.body;
+  // biome-ignore lint/suspicious/noThenProperty: the field of the API.
+  const goal = { on: { event: 'order.paid' }, withinDays: 14, then: 'count' };
+  await api.call(project.secretKey, 'PATCH', `/workflows/${id}`, { enabled: true, goal });
+  for (const total of [1, 7, 9]) {
+    const event = { email: `past-${total}@kunde.example`, event: 'past.order', data: { total } };
+    expect((await api.call(project.publicKey, 'POST', '/v1/track', event)).body).toMatchObject({ success: true });
+  }
+  const path = join(home, 'where.json');
+  writeFileSync(path, JSON.stringify([{ path: 'total', operator: 'greaterThan', value: 5 }]));
+  const past = ['workflows', 'enroll', id, '--event', 'past.order', '--since', '2026-01-01T00:00:00Z'];
+  expect((await run([...past, '--dry-run'])).out).toBe('3 of 3 would enter.\n');
+  expect((await run([...past, '--where', path, '--dry-run'])).out).toBe('2 of 2 would enter.\n');
+  expect(await json([...past, '--where', path])).toMatchObject({ jobId: expect.stringMatching(/^bulk-enroll-/) });
+  expect((await run(['workflows', 'enroll', id, '--segment', newId(), '--where', path])).code).toBe(2);
+
+  const { body: whole } = await api.call(project.secretKey, 'GET', `/workflows/${id}`);
+  const end = { id: 'end', type: 'EXIT', name: 'End', position: { x: 0, y: 0 }, config: { reason: 'over' } };
+  const [trigger] = whole.steps;
+  const graph = { steps: [trigger, end], transitions: [{ fromStepId: trigger.id, toStepId: 'end' }] };
+  await api.call(project.secretKey, 'PUT', `/workflows/${id}/graph`, { ...graph, rollout: { percent: 50 } });
+  const shown = (await run(['workflows', 'rollout', id])).out;
+  expect(shown.match(/ {2}0 of 0 reached the goal\. 0 still have time, 0 met it on entry\./g)).toHaveLength(2);
+});
+
 test('lets failed executions of a workflow go on: those that are named, or all', async () => {
   const automation = await anAutomation(database.db, project.id, { steps: { out: ['EXIT'] } });
   const path = `/workflows/${automation.id}/executions`;

@@ -86,6 +86,9 @@ test('lists the tools of the mode of the key, with what they do to the world', a
     'plan_revise_campaign',
     'plan_correct_campaign',
     'plan_enrol',
+    'plan_enroll_contacts',
+    'plan_pause_workflow',
+    'plan_resume_workflow',
     'plan_retry_runs',
   ]);
   const all = await listed({ mode: 'act' });
@@ -307,6 +310,56 @@ test('enrolls a contact once', async () => {
   expect(done.map(({ alreadyDone }) => alreadyDone).sort()).toEqual([false, true, true]);
   const runs = await database.db.rows('select id from automation_runs where automation_id = $1', [automation.id]);
   expect(runs).toHaveLength(1);
+});
+
+test('enrolls contacts of the past by a plan that has counted them, once', async () => {
+  const client = await connect((await aKey({ mode: 'act', mostRecipients: 100 })).key);
+  const automation = await anAutomation(database.db, project.id, { steps: { out: ['EXIT'] } });
+  const ids = await Promise.all(
+    ['one', 'two'].map((name) => aContact(database.db, project.id, `past-${name}@mcp.example`)),
+  );
+  await api.call(project.secretKey, 'POST', `/workflows/${automation.id}/executions`, { contactId: ids[0] });
+  const condition = {
+    logic: 'AND',
+    groups: [{ filters: [{ field: 'email', operator: 'contains', value: '@mcp.example' }] }],
+  };
+  const input = { workflowId: automation.id, condition, mostPerMinute: 50 };
+  const plan = await use(client, 'plan_enroll_contacts', input);
+  expect(plan).toMatchObject({ affects: 1, needsApproval: false });
+  expect(plan.sentence).toMatch(/^Enroll 1 contact in the workflow ".*", at most 50 within a minute\. 1 would not: /);
+  const jobs = () =>
+    database.db.rows(`select id from jobs where id like 'bulk-enroll-%' and project_id = $1`, [project.id]);
+  expect(await jobs()).toHaveLength(0);
+  const { planId } = plan;
+  const done = await Promise.all([1, 2].map(() => use(client, 'commit', { planId })));
+  expect(done.map(({ alreadyDone }) => alreadyDone).sort()).toEqual([false, true]);
+  expect(await jobs()).toEqual([{ id: done[0].result.jobId }]);
+  expect(await use(client, 'plan_enroll_contacts', input)).toMatchObject({ alreadyDone: true });
+  expect((await use(client, 'plan_enroll_contacts', { workflowId: automation.id })).failed.code).toBe(
+    'VALIDATION_ERROR',
+  );
+  const few = await connect((await aKey({ mode: 'act', mostRecipients: 0, needsHuman: 'never' })).key);
+  expect((await use(few, 'plan_enroll_contacts', input)).failed.code).toBe('FORBIDDEN');
+});
+
+test('pauses and resumes a workflow by plans', async () => {
+  const client = await connect((await aKey({ mode: 'act' })).key);
+  const automation = await anAutomation(database.db, project.id, { steps: { out: ['EXIT'] } });
+  const input = { workflowId: automation.id };
+  const paused = async () =>
+    (await api.call(project.secretKey, 'GET', `/workflows/${automation.id}`)).body.pausedAt as string | null;
+  const plan = await use(client, 'plan_pause_workflow', input);
+  const late = await use(client, 'plan_pause_workflow', input);
+  expect([plan.affects, await paused()]).toEqual([0, null]);
+  await use(client, 'commit', { planId: plan.planId });
+  expect(await paused()).not.toBeNull();
+  expect((await use(client, 'commit', { planId: late.planId })).failed.code).toBe('PLAN_STALE');
+  const resume = await use(client, 'plan_resume_workflow', { ...input, spreadMinutes: 30 });
+  expect(resume.sentence).toMatch(
+    /^Resume the workflow ".*" for 0 contacts inside and 0 who are about to enter over 30 minutes\.$/,
+  );
+  await use(client, 'commit', { planId: resume.planId });
+  expect(await paused()).toBeNull();
 });
 
 test('retries the runs that failed when the plan was made, once', async () => {

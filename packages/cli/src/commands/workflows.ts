@@ -79,6 +79,7 @@ export function workflowCommands(): Command {
         .option('--condition <file>', 'contacts that match the condition in this JSON file')
         .option('--event <name>', 'contacts that this event happened to; with --since')
         .option('--since <instant>', 'only events since, such as 2026-12-24T18:00:00Z')
+        .option('--where <file>', 'with --event: only events whose data passes the tests in this JSON file')
         .option('--most-per-minute <count>', 'most contacts that enter within a minute', Number)
         .option('--dry-run', 'only show how many would enter')
         .action(enroll),
@@ -272,19 +273,22 @@ interface EnrollOptions {
   condition?: string;
   event?: string;
   since?: string;
+  where?: string;
   mostPerMinute?: number;
   dryRun?: true;
 }
 
 async function enroll(id: string, options: EnrollOptions, command: Command): Promise<void> {
-  const { segment: segmentId, condition, event: name, since, mostPerMinute, dryRun = false } = options;
+  const { segment: segmentId, condition, event: name, since, where, mostPerMinute, dryRun = false } = options;
   if ([segmentId, condition, name].filter(Boolean).length !== 1)
     throw new UsageError('Give one of --segment, --condition and --event.');
   if ((name === undefined) !== (since === undefined)) throw new UsageError('--event and --since go together.');
+  if (where !== undefined && name === undefined) throw new UsageError('--where goes with --event.');
+  const tests = where === undefined ? {} : { where: readJson(where) as NonNullable<Past['event']>['where'] };
   const body = {
     ...(segmentId === undefined ? {} : { segmentId }),
     ...(condition === undefined ? {} : { condition: readJson(condition) as NonNullable<Past['condition']> }),
-    ...(name === undefined || since === undefined ? {} : { event: { name, since } }),
+    ...(name === undefined || since === undefined ? {} : { event: { name, since, ...tests } }),
     ...(mostPerMinute === undefined ? {} : { mostPerMinute }),
     dryRun,
   };
