@@ -2,7 +2,7 @@ import { type Condition, parseCondition } from '../lib/conditions/condition.ts';
 import { ConditionFault } from '../lib/conditions/dates.ts';
 import { mentionsEvent, mentionsField } from '../lib/conditions/segments.ts';
 import { bareBadRequest } from '../lib/errors.ts';
-import { type Database, sql } from '../store/sql.ts';
+import { type Database, raw, sql } from '../store/sql.ts';
 import { refusing } from './conditions.ts';
 
 /** A segment, campaign or workflow that relies on something. */
@@ -65,8 +65,21 @@ export function refuseInUse(name: string, { segments, campaigns, workflows }: Us
   if (uses.length > 0) throw bareBadRequest(`"${name}" is in use by ${uses.slice(0, 5).join(', ')}`);
 }
 
+// Every condition tree of the draft of an automation `a`: whom its trigger enrolls, its steps, exits and goal.
+const treesOfAutomation = raw(`(
+  select a.trigger_config -> 'audienceCondition' as tree where a.trigger_type in ('SCHEDULE', 'CONTACT_CREATED')
+  union all
+  select t.tree from automation_steps s cross join lateral (
+    select s.config -> 'condition' as tree where s.type = 'CONDITION' and s.config ->> 'mode' = 'tree'
+    union all select jsonb_path_query(s.config, 'lax $.branches[*] ? (!exists(@.operator)).condition')
+      where s.type = 'CONDITION' and s.config ->> 'mode' = 'multi'
+    union all select jsonb_path_query(s.config, 'lax $.exits[*].on.condition') where s.type = 'TRIGGER'
+    union all select jsonb_path_query(s.config, 'lax $.goal.on.condition') where s.type = 'TRIGGER'
+    union all select jsonb_path_query(s.config, 'lax $.audienceCondition') where s.type = 'TRIGGER') t
+  where s.automation_id = a.id)`);
+
 /**
- * The automations whose schedule enrolls a segment, or whose steps ask for it in their conditions; without those that the key `except`
+ * The automations whose schedule enrolls a segment, or that ask for it in a condition or leave by it; without those that the key `except`
  * has enabled.
  */
 export function automationsUsingSegment(
@@ -79,9 +92,8 @@ export function automationsUsingSegment(
     select a.id, a.name, enrolls from automations a
       cross join lateral (select a.trigger_type = 'SCHEDULE' and coalesce(a.trigger_config ->> 'segmentId' = ${segmentId}, false) as enrolls) schedule
     where a.project_id = ${projectId} and (${except}::uuid is null or a.limited_by is distinct from ${except}::uuid) and (enrolls or exists (
-      select from automation_steps s cross join lateral jsonb_path_query(s.config, 'strict $.** ? (exists(@.field))') f (filter)
-      where s.automation_id = a.id and (s.type = 'CONDITION' and s.config ->> 'mode' in ('tree', 'multi') or s.type = 'TRIGGER')
-        and lower(f.filter ->> 'field') = 'segment.' || lower(${segmentId}))
+      select from ${treesOfAutomation} asking cross join lateral jsonb_path_query(asking.tree, 'strict $.** ? (exists(@.field))') f (filter)
+      where lower(f.filter ->> 'field') = 'segment.' || lower(${segmentId}))
       or exists (select from automation_steps s where s.automation_id = a.id and s.type = 'TRIGGER'
         and jsonb_path_exists(s.config, 'lax $.* ? (exists(@.on)).on ? (@.leavesSegment == $id)', jsonb_build_object('id', lower(${segmentId})))))
     order by a.created_at, a.id`);
@@ -98,14 +110,9 @@ async function usesInConditions(
     from (
       select 'segment' as kind, id, name, condition, created_at from segments where project_id = ${projectId} and condition is not null
       union all
-      select 'workflow', a.id, a.name, tree, a.created_at
-      from automations a join automation_steps s on a.id = s.automation_id
-        cross join lateral (select s.config -> 'condition' as tree where s.config ->> 'mode' = 'tree'
-          union all select jsonb_path_query(s.config, 'lax $.branches[*] ? (!exists(@.operator)).condition') where s.config ->> 'mode' = 'multi'
-          union all select jsonb_path_query(s.config, 'lax $.exits[*].on.condition') where s.type = 'TRIGGER'
-          union all select jsonb_path_query(s.config, 'lax $.audienceCondition') where s.type = 'TRIGGER'
-          union all select s.config #> '{goal,on,condition}' where s.config #> '{goal,on,condition}' is not null) trees
-      where a.project_id = ${projectId} and (s.type = 'CONDITION' and s.config ->> 'mode' in ('tree', 'multi') or s.type = 'TRIGGER')) asking
+      select 'workflow', a.id, a.name, trees.tree, a.created_at
+      from automations a cross join lateral ${treesOfAutomation} trees
+      where a.project_id = ${projectId} and trees.tree is not null) asking
     order by created_at, id`);
   const found = rows.filter(({ kind, condition }) => {
     const tree = kind === 'segment' ? refusing(() => parseCondition(condition)) : readable(condition);

@@ -1,5 +1,8 @@
+// biome-ignore-all lint/suspicious/noThenProperty: the field of the contract.
+
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { advance } from '../../../src/automations/runtime/advance.ts';
+import { newId } from '../../../src/lib/ids.ts';
 import { sql } from '../../../src/store/sql.ts';
 import { aProject, type TestApi, testApi } from '../../support/api.ts';
 import { advanceDeps } from '../../support/automation-fixtures.ts';
@@ -316,4 +319,46 @@ test('is refused without a contact, for one that is not there, and for a graph w
   expect((await tried({ contactId: workflow })).status).toBe(404);
   expect((await tried({ contactId: contacts.pro, waits: 'NEVER' })).status).toBe(422);
   expect((await tried({ contactId: contacts.pro, graph: { steps: [] } })).status).toBe(422);
+});
+
+const asks = (segment: string) => ({
+  logic: 'AND',
+  groups: [
+    {
+      filters: [
+        { field: 'data.region', operator: 'equals', value: 'north' },
+        { field: 'event.region.changed', operator: 'triggered' },
+        { field: `segment.${segment}`, operator: 'memberOfSegment' },
+      ],
+    },
+  ],
+});
+const schedule = { schedule: '0 9 * * 1', timezone: 'Europe/Berlin' };
+test.each([
+  [
+    'whom a schedule enrolls',
+    (condition: object) => ({ triggerType: 'SCHEDULE', triggerConfig: { ...schedule, audienceCondition: condition } }),
+  ],
+  [
+    'which new contacts enter',
+    (condition: object) => ({ triggerType: 'CONTACT_CREATED', triggerConfig: { audienceCondition: condition } }),
+  ],
+  ['an exit', (condition: object) => ({ exits: [{ id: 'left', on: { condition }, reason: 'left' }] })],
+  ['the goal', (condition: object) => ({ goal: { on: { condition }, withinDays: 3, then: 'count' } })],
+])('the field, event and segment that the condition of %s asks for are in use by the workflow', async (_, body) => {
+  const segment = (await hand.done('POST', '/segments', { name: `North ${newId()}`, type: 'STATIC' })).id;
+  const { id } = await hand.automation({ name: 'Regional' });
+  const used = { id, name: 'Regional' };
+  const uses = async () => [
+    (await hand.done('GET', '/contacts/fields/data.region/usage')).usedInWorkflows,
+    (await hand.done('GET', '/events/region.changed/usage')).usedInWorkflows,
+  ];
+  expect(await uses()).toEqual([[], []]);
+  await hand.done('PATCH', `/workflows/${id}`, body(asks(segment)));
+  expect(await uses()).toEqual([[used], [used]]);
+  const refused = await hand.call('DELETE', `/segments/${segment}`);
+  expect([refused.status, refused.body.error.message]).toEqual([409, 'Workflows use this segment: "Regional"']);
+  await hand.done('DELETE', `/workflows/${id}`);
+  expect(await uses()).toEqual([[], []]);
+  expect((await hand.call('DELETE', `/segments/${segment}`)).status).toBe(204);
 });
