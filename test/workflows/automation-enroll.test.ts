@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { enrollSome, pageOfEvents } from '../../src/automations/enrollment/past.ts';
+import { enrollPast, enrollSome, pageOfEvents } from '../../src/automations/enrollment/past.ts';
 import { changeContacts, type Enrolling } from '../../src/imports/bulk.ts';
 import { leastId } from '../../src/lib/ids.ts';
 import { type Database, sql } from '../../src/store/sql.ts';
@@ -114,6 +114,55 @@ test('with re-entry whoever has left enters again, and whoever is inside does no
   expect(await result(id, { condition: pro })).toMatchObject({ successCount: 4, reasons });
   expect(await inside(id)).toEqual([...people.slice(0, 5), people[0]].sort());
 });
+
+test.each([true, false])(
+  'a preview counts what the job does, whatever became of contacts before (re-entry: %s)',
+  async (allowReentry) => {
+    const id = await enabled({ allowReentry });
+    const startsPerHour = 2;
+    const entered = async (person: string | undefined, times: number) => {
+      for (let time = 0; time < times; time++) {
+        await own.done('POST', `/workflows/${id}/executions`, { contactId: person });
+        await db.count(`update automation_runs set status = 'COMPLETED' where automation_id = $1 and contact_id = $2`, [
+          id,
+          person,
+        ]);
+      }
+    };
+    const [never, left, twice, inside, long] = people;
+    await entered(left, 1);
+    await entered(inside, 1);
+    await entered(long, 1);
+    await entered(twice, 1);
+    await db.count(`update automations set allow_reentry = true where id = $1`, [id]);
+    await entered(twice, 1);
+    await entered(long, 1);
+    await db.count(`update automations set allow_reentry = $2 where id = $1`, [id, allowReentry]);
+    await db.count(
+      `update automation_runs set started_at = started_at - interval '2 hours' where automation_id = $1 and contact_id = $2`,
+      [id, long],
+    );
+    await db.count(`update automation_runs set status = 'RUNNING' where automation_id = $1 and contact_id = $2`, [
+      id,
+      inside,
+    ]);
+    const counted = await enrollPast(db, project.id, id, { condition: pro, dryRun: true }, startsPerHour);
+    const jobId = await idleJob(id);
+    const job: Enrolling = {
+      ...inPagesOf(200),
+      enrollSome: (tx, row, most) => enrollSome(tx, row, { most, startsPerHour }),
+    };
+    expect(await changeContacts(db, jobId, share(), job)).toMatchObject({ state: 'finished', rows: 5 });
+    const errors = await db.rows<{ error: string; count: number }>(
+      'select error, count(*)::int as count from job_errors where job_id = $1 group by 1',
+      [jobId],
+    );
+    const reasons = Object.fromEntries(errors.map(({ error, count }) => [error, count]));
+    expect(counted.body).toEqual({ dryRun: true, contacts: 5, enters: allowReentry ? 3 : 1, reasons });
+    expect(Object.keys(reasons)).toHaveLength(allowReentry ? 2 : 1);
+    expect(never).toBeDefined();
+  },
+);
 
 test('contacts of an event enter once, with the data of their latest event that matches', async () => {
   await happened('order.placed', [

@@ -16,10 +16,10 @@ import { enqueueAll, type OutboxTicket } from '../../store/outbox/queries.ts';
 import { type Database, type Query, raw, sql } from '../../store/sql.ts';
 import { Automation } from '../entity.ts';
 import { findAutomation, found } from '../queries.ts';
-import { isActive, keepSenders } from '../rows.ts';
+import { keepSenders } from '../rows.ts';
 import type { EnrollContacts, EnrollPreview } from '../runs/schema.ts';
 import { contextOf } from '../runtime/condition.ts';
-import { type StartOutcome, type StartRequest, startRuns } from './starting.ts';
+import { entryRefusal, type StartOutcome, type StartRequest, startRuns } from './starting.ts';
 
 /** Whom an enrollment of the past is for: contacts that match a condition now, or that have had an event since. */
 type Selector = { mode: 'query'; filter: { condition: JsonObjectValue } } | { mode: 'event'; event: EventOfPast };
@@ -112,17 +112,12 @@ async function previewOf(
     select count(*)::int as total, count(*) filter (where why = 'reentry')::int as reentry,
       count(*) filter (where why = 'active')::int as active, count(*) filter (where why = 'refused')::int as refused
     from (
-      select case
-        when n.last_entry > 0 and not ${allowReentry}::boolean then 'reentry'
-        when n.last_entry > 0 and exists (
-          select from automation_runs r where r.automation_id = ${id}::uuid and r.contact_id = c.id
-            and r.${isActive}) then 'active'
-        when ${startsPerHour}::integer > 0 and exists (
-          select from automation_runs r where r.automation_id = ${id}::uuid and r.contact_id = c.id
-            and r.entry = n.last_entry - ${startsPerHour}::integer + 1 and r.started_at > now() - interval '1 hour') then 'refused'
-        end as why
-      from contacts c left join automation_entries n on n.automation_id = ${id}::uuid and n.contact_id = c.id
-      where ${await selected(tx, projectId, selector)}) asked`);
+      select ${entryRefusal} as why
+      from (
+        select ${id}::uuid as automation_id, c.id as contact_id, n.last_entry, ${allowReentry}::boolean as allow_reentry,
+          ${startsPerHour}::integer as per_hour
+        from contacts c left join automation_entries n on n.automation_id = ${id}::uuid and n.contact_id = c.id
+        where ${await selected(tx, projectId, selector)}) e) asked`);
   if (counts === null) throw new Error('Postgres did not answer');
   const { total, ...refusals } = counts;
   const skipped = Object.entries(refusals).filter(([, count]) => count > 0);

@@ -101,6 +101,18 @@ interface StartFacts {
   startsPerHour: number;
 }
 
+/**
+ * SQL of why a contact may not enter an automation, or null: of a row `e` with `automation_id`, `contact_id`, `last_entry`, `allow_reentry` and
+ * `per_hour`. Whoever is inside has entered. `startRuns` decides by it, and a preview counts by it.
+ */
+export const entryRefusal = sql`case
+  when e.last_entry > 0 and not e.allow_reentry then 'reentry'
+  when e.last_entry > 0 and exists (
+    select from automation_runs r where r.automation_id = e.automation_id and r.contact_id = e.contact_id and r.${isActive}) then 'active'
+  when e.per_hour > 0 and exists (
+    select from automation_runs r where r.automation_id = e.automation_id and r.contact_id = e.contact_id
+      and r.entry = e.last_entry - e.per_hour + 1 and r.started_at > now() - interval '1 hour') then 'refused' end`;
+
 // Of several requests for one contact the first counts; it makes the contact active, or has been there, for the others.
 function insertRuns(
   tx: Database,
@@ -121,19 +133,11 @@ function insertRuns(
           "dueAt" timestamptz, "versionId" uuid, "triggerId" uuid, "goalDays" integer, "goalAsks" boolean)
         join automation_entries n on n.automation_id = fixed.automation_id and n.contact_id = w."contactId"),
     judged as (
-      select wish.*, case
-        when event_id is not null and exists (
-          select from automation_runs r
-          where r.automation_id = wish.automation_id and r.source_event_id = wish.event_id) then 'repeated'
-        when last_entry > 0 and not allow_reentry then 'reentry'
-        when exists (
-          select from automation_runs r where r.automation_id = wish.automation_id and r.contact_id = wish.contact_id
-            and r.${isActive}) then 'active'
-        when per_hour > 0 and exists (
-          select from automation_runs r where r.automation_id = wish.automation_id and r.contact_id = wish.contact_id
-            and r.entry = wish.last_entry - per_hour + 1 and r.started_at > now() - interval '1 hour') then 'refused'
-        else 'started' end as outcome
-      from wish),
+      select e.*, case
+        when e.event_id is not null and exists (
+          select from automation_runs r where r.automation_id = e.automation_id and r.source_event_id = e.event_id) then 'repeated'
+        else coalesce(${entryRefusal}, 'started') end as outcome
+      from wish e),
     first as (
       select distinct on (contact_id) * from judged where outcome = 'started' order by contact_id, ordinal),
     ruled as (
