@@ -100,7 +100,7 @@ export const automationPublishingRoutes = [
     summary: 'Take a version back',
     operationId: 'takeWorkflowRolloutBack',
     description:
-      'New contacts get the previous version again, and the workflow has its graph again; the new one stays in the list of versions. Contacts inside stay in their version.',
+      'New contacts get the previous version again, and the workflow has its graph again; the new one stays in the list of versions. Contacts inside stay in their version. A step whose template was deleted meanwhile has none, and is in `issues`.',
     refusals: [409],
     ids: { id: 'workflow' },
     guarded: true,

@@ -1,10 +1,16 @@
 // biome-ignore-all lint/suspicious/noThenProperty: the field of the contract.
 import { createHash } from 'node:crypto';
+import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { TellMembers } from '../../../src/accounts/system-mail/service.ts';
+import { enrolAudience } from '../../../src/automations/enrollment/audience.ts';
+import { createDateSweep } from '../../../src/automations/enrollment/dates.ts';
+import { enrollSome } from '../../../src/automations/enrollment/past.ts';
 import { checkRollouts } from '../../../src/automations/publishing/rollout.ts';
 import { removeUnusedVersions } from '../../../src/automations/versions.ts';
+import { changeContacts } from '../../../src/imports/bulk.ts';
 import { newId } from '../../../src/lib/ids.ts';
+import { sendSystemMail } from '../../../src/mail/system-mail.ts';
 import { recordingEvents } from '../../../src/store/record-events.ts';
 import { sql } from '../../../src/store/sql.ts';
 import { aProject, type TestApi, type TestProject, testApi } from '../../support/api.ts';
@@ -12,6 +18,7 @@ import { enrolPending, letIn, type TestAutomation } from '../../support/automati
 import { type AutomationHand, automationHand } from '../../support/automations.ts';
 import { contacts } from '../../support/campaign-fixtures.ts';
 import { type TestDatabase, testDatabase } from '../../support/database.ts';
+import { FakeMailer } from '../../support/mailer.ts';
 import { aPerson, joins } from '../../support/people.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: bodies of answers; the assertions are the check.
@@ -272,6 +279,86 @@ describe('a rollout', () => {
     expect((await report(id)).versions.map((version: Json) => version.goal.met)).toEqual([2, 1]);
   });
 
+  const everybody = {
+    logic: 'AND',
+    groups: [{ filters: [{ field: 'email', operator: 'contains', value: '@' }] }],
+  };
+  const clock = () => new Date('2027-03-10T12:00:00Z');
+  test.each([
+    [
+      'an enrollment of the past',
+      {},
+      async (id: string) => {
+        const jobId = `bulk-enroll-${newId()}`;
+        const selector = { mode: 'query', filter: { condition: everybody } };
+        const spec = { projectId: project.id, operation: 'enroll', workflowId: id, mostPerMinute: null, selector };
+        await database.db.count(sql`
+          insert into jobs (id, project_id, kind, spec) values (${jobId}, ${project.id}, 'bulk', ${JSON.stringify(spec)}::jsonb)`);
+        const share = { stop: new AbortController().signal, longestMs: 600_000, onStep() {} };
+        await changeContacts(database.db, jobId, share, {
+          enrollSome: (tx, job, most) => enrollSome(tx, job, { most, startsPerHour: 0 }),
+          remaining: async () => 1_000,
+          begin() {},
+        });
+      },
+    ],
+    [
+      'a schedule',
+      {
+        triggerType: 'SCHEDULE',
+        triggerConfig: { schedule: '0 9 * * *', timezone: 'UTC', audienceCondition: everybody },
+      },
+      async (id: string) => {
+        const deps = { db: database.db, clock, dispatchSoon: () => undefined };
+        const progress = { from: null, onPage() {}, checkStop() {} };
+        await enrolAudience(deps, id, '2027-03-10T09:00:00.000Z', progress);
+        await enrolPending(database.db);
+      },
+    ],
+    [
+      'a date',
+      { triggerType: 'DATE', triggerConfig: { field: 'data.birthday', at: '09:00', every: 'year' } },
+      async () => {
+        await database.db.count(sql`
+          update contacts set data = '{"birthday": "1990-03-10"}', updated_at = now() - interval '1 minute' where project_id = ${project.id}`);
+        const horizon = { quietSeconds: 0.1, longestSeconds: 0.1 };
+        const sweep = (now: Date) =>
+          createDateSweep({ db: database.db, clock: () => now, stop: new AbortController().signal, horizon })();
+        await sweep(new Date('2027-03-10T00:00:00Z'));
+        await sweep(clock());
+        await enrolPending(database.db);
+      },
+    ],
+  ] as const)('shares out contacts who enter by %s, exactly by their hash', async (_, trigger, enter) => {
+    const { id } = await aWorkflow(400);
+    if ('triggerType' in trigger) await own.done('PATCH', `/workflows/${id}`, trigger);
+    const { workflow } = await rolledOut(id, await changed(id), { percent: 30 });
+    const { rollout } = workflow;
+    await enter(id);
+    const versions = await versionsOf(id);
+    expect(versions.size).toBe(400);
+    for (const [contact, version] of versions)
+      expect(version).toBe(isBelow(rollout.id, contact, 30) ? rollout.version : rollout.previousVersion);
+    expect(new Set(versions.values()).size).toBe(2);
+  });
+
+  test('that goes back names the step whose template was deleted meanwhile', async () => {
+    project = await aProject(database);
+    own = automationHand(api, project);
+    const { id, trigger } = await own.automation();
+    const templateId = await own.template();
+    const mail = await own.step(id, 'SEND_EMAIL', {}, { templateId });
+    await own.enable(id);
+    const old = await graphOf(id);
+    const bye = { id: 'bye', type: 'EXIT', name: 'Bye', position: { x: 5, y: 5 }, config: { reason: 'new' } };
+    const next = { steps: [old.steps[0], bye], transitions: [{ fromStepId: trigger, toStepId: 'bye' }] };
+    await rolledOut(id, next);
+    await own.done('DELETE', `/templates/${templateId}`);
+    const back = await own.done('POST', `/workflows/${id}/rollout/back`);
+    expect(back.rollout.state).toBe('BACK');
+    expect(back.issues).toMatchObject([{ stepId: mail, field: 'templateId' }]);
+  });
+
   test('of a workflow without a goal has no results of one', async () => {
     const { id, next } = await aWorkflow();
     await rolledOut(id, next);
@@ -364,6 +451,34 @@ describe('the bookkeeping of each minute', () => {
     await database.db.count(sql`update automations set allow_reentry = true where id = ${id}`);
     await letIn(database.db, target, people.slice(0, 5));
     expect(new Set((await versionsOf(id)).values())).toEqual(new Set([1]));
+  });
+
+  test('mails each member once, whoever checks it, and says which version, which workflow and why', async () => {
+    const { id } = await withEntrants(60, { stopIf: { failureRate: 5 } });
+    const members = [await aPerson(database.db, api.config), await aPerson(database.db, api.config)];
+    for (const member of members) await joins(database.db, project.id, member, 'MEMBER');
+    await fail(id, 4);
+    const tickets: string[] = [];
+    const check = () =>
+      checkRollouts({
+        db: database.db,
+        tell: api.app.tellMembers,
+        dispatchSoon: (...given) => void tickets.push(...given.map(({ workflowId }) => workflowId)),
+      });
+    await Promise.all([check(), check(), check()]);
+    await check();
+    const mailer = new FakeMailer({ name: 'rollout-stops' });
+    const from = { address: 'no-reply@harbourmail.test', name: 'Fernpost' };
+    const log = pino({ level: 'silent' });
+    const deps = { db: database.db, mailer, log, encryptionKey: api.config.APP_ENCRYPTION_KEY, from, lagMs: 50 };
+    const addresses = members.map(({ email }) => email);
+    const mails = tickets.filter((ticket) => ticket.startsWith('system-mail/'));
+    for (const mail of [...mails, ...mails]) await sendSystemMail(deps, mail.replace('system-mail/', ''));
+    const sent = mailer.sent.filter(({ to }) => addresses.includes(to.address));
+    expect(sent.map(({ to }) => to.address).toSorted()).toEqual(addresses.toSorted());
+    expect(sent[0]?.subject).toBe('Version 2 of Onboarding was taken back');
+    expect(JSON.stringify(sent[0])).toContain('4 of 60 executions failed (6.67%), and the limit is 5%');
+    expect(JSON.stringify(sent[0])).toContain(`/app/${project.id}/workflows/${id}`);
   });
 
   test('counts a limit once 50 have entered, and waits at the end of the days until then', async () => {
