@@ -528,7 +528,7 @@ class AsyncWorkflows(AsyncResource):
         return result
 
     async def take_rollout_back(self, id: str, **options: Unpack[CallOptions]) -> types.WorkflowWithGraph:
-        """Take a version back. New contacts get the previous version again, and the workflow has its graph again; the new one stays in the list of versions. Contacts inside stay in their version. Needs the secret key, or a session with `X-Project-Id`. Keys with scopes need `workflows:write`."""
+        """Take a version back. New contacts get the previous version again, and the workflow has its graph again; the new one stays in the list of versions. Contacts inside stay in their version. A step whose template was deleted meanwhile has none, and is in `issues`. Needs the secret key, or a session with `X-Project-Id`. Keys with scopes need `workflows:write`."""
         result: types.WorkflowWithGraph = await self._client.call("takeWorkflowRolloutBack", path={"id": id}, **options)
         return result
 
