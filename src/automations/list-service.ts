@@ -4,7 +4,7 @@ import { isUuid } from '../lib/ids.ts';
 import { decodeCursor, encodeCursor, isInstant, offsetAnswer, offsetPage } from '../lib/pages.ts';
 import { recordChange } from '../projects/audit/record.ts';
 import { enqueue, type OutboxTicket } from '../store/outbox/queries.ts';
-import type { Database } from '../store/sql.ts';
+import { type Database, repeatable } from '../store/sql.ts';
 import { scheduleCommand } from './enrollment/triggers.ts';
 import { Automation } from './entity.ts';
 import {
@@ -84,7 +84,7 @@ function isPlaceOf(sort: AutomationFilter['sort'], place: string): boolean {
  * @throws 404 for an unknown id, 409 while executions are active, 412 where another revision was seen
  */
 export function deleteAutomationsOf(db: Database, projectId: string, ids: readonly string[], ifMatch = '') {
-  return db.transaction(async (tx) => {
+  return repeatable(db, async (tx) => {
     const automations = await lockAutomationsForDeletion(tx, projectId, ids);
     const known = new Set(automations.map(({ id }) => id));
     const unknown = ids.find((id) => !known.has(id));
@@ -123,7 +123,7 @@ export async function bulkUpdateAutomations(
  * resumes. A step that runs at this moment is finished, and mail that it has queued is sent. One that is paused stays so. @throws 404
  */
 export async function pauseAutomation(db: Database, projectId: string, id: string): Promise<WorkflowBody> {
-  return db.transaction(async (tx) => {
+  return repeatable(db, async (tx) => {
     const automation = found(await lockAutomation(tx, projectId, id), id);
     await keepLimits(tx, id);
     if (automation.pausedAt !== null) return workflowBody(automation);
@@ -145,7 +145,7 @@ export async function resumeAutomation(
   id: string,
   spreadMinutes: number,
 ): Promise<WorkflowBody> {
-  return db.transaction(async (tx) => {
+  return repeatable(db, async (tx) => {
     const automation = found(await lockAutomation(tx, projectId, id), id);
     await keepLimits(tx, id);
     await keepSenders(tx, id);

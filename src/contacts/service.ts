@@ -3,7 +3,7 @@ import { conflict, notFound } from '../lib/errors.ts';
 import { clampLimit, decodeCursor, pageOf } from '../lib/pages.ts';
 import { normalizeEmail } from '../lib/validation/email-address.ts';
 import { recordChange } from '../projects/audit/record.ts';
-import type { Database } from '../store/sql.ts';
+import { type Database, repeatable } from '../store/sql.ts';
 import { Contact } from './entity.ts';
 import {
   type ContactFilter,
@@ -38,7 +38,7 @@ export async function upsertContact(
   const change = { ...columns, subscribed: subscribed ?? null, set, remove };
   const write = (tx: Database) => upsertContactRow(tx, projectId, change, writingAs(tx, 'contact'));
   const { flipped: _, ...contact } = await (subscribed === true
-    ? db.transaction(async (tx) => notingResubscription(tx, await write(tx), null))
+    ? repeatable(db, async (tx) => notingResubscription(tx, await write(tx), null))
     : write(db));
   return contact;
 }
@@ -93,7 +93,7 @@ export async function patchContact(
       flipped: _flipped,
       ...contact
     } = await (subscribed === true
-      ? db.transaction(async (tx) => notingResubscription(tx, await write(tx), reason ?? null))
+      ? repeatable(db, async (tx) => notingResubscription(tx, await write(tx), reason ?? null))
       : write(db));
     return contact;
   } catch (error) {
@@ -113,7 +113,7 @@ export function deleteContact(
   id: string,
   { restorable }: { restorable: boolean },
 ): Promise<void> {
-  return db.transaction(async (tx) => {
+  return repeatable(db, async (tx) => {
     const deleted = restorable
       ? await trashContacts(tx, projectId, null, writingAs(tx, 'contact'), await lockContacts(tx, projectId, [id]))
       : await tx.em.nativeDelete(Contact, { projectId, id });
@@ -127,7 +127,7 @@ export function deleteContact(
  * @throws 404 CONTACT_NOT_FOUND for one that is not in the trash, 409 when another contact has its address now
  */
 export async function restoreContact(db: Database, projectId: string, id: string): Promise<ContactBody> {
-  await db.transaction(async (tx) => {
+  await repeatable(db, async (tx) => {
     const outcome = await bringOneBack(tx, projectId, id, writingAs(tx, 'contact'));
     if (outcome === 'absent') throw notFound('contact', id);
     if (outcome === 'taken') throw conflict('Another contact of this project has its address now', { field: 'email' });

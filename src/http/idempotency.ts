@@ -3,7 +3,7 @@ import { newId } from '../lib/ids.ts';
 import { pause } from '../lib/time.ts';
 import { isoInstant } from '../store/columns.ts';
 import { isLostConnection } from '../store/postgres/connection.ts';
-import { type Database, sql, type WriteOnce } from '../store/sql.ts';
+import { type Database, repeatable, sql, type WriteOnce } from '../store/sql.ts';
 
 /** An `Idempotency-Key`, and the request that came with it. */
 export interface KeyedRequest {
@@ -91,7 +91,7 @@ export function writeOnceWith(db: Database, request: KeyedRequest): WriteOnce {
     for (let attempt = 0; ; attempt++) {
       seen.done = null;
       try {
-        return await db.transaction(async (tx) => {
+        return await repeatable(db, async (tx) => {
           const earlier = await claim(tx, id, request);
           if (earlier?.id === id && seen.unsure !== null) return seen.unsure.result;
           if (earlier !== null) throw repetitionOf(request, earlier);

@@ -103,7 +103,12 @@ class RoutedRequest {
       const result = await this.#handle(admitted, read, db, {
         writeOnce(work, keepsKey) {
           done.written = true;
-          return writeOnce(work, keepsKey);
+          // Work that is repeated was undone together with its answer.
+          const attempt: typeof work = (tx) => {
+            done.answered = keyed.requestHash === null;
+            return work(tx);
+          };
+          return writeOnce(attempt, keepsKey);
         },
         async keepAnswer(tx, body) {
           if (!done.answered) await keepAnswer(tx, keyed, body);

@@ -5,7 +5,7 @@ import { badRequest, beyondRecipients, conflict, notFound } from '../lib/errors.
 import { checkSeen } from '../lib/ids.ts';
 import { offsetAnswer, offsetPage } from '../lib/pages.ts';
 import { recordChange } from '../projects/audit/record.ts';
-import { type Database, limitingKey } from '../store/sql.ts';
+import { type Database, limitingKey, repeatable } from '../store/sql.ts';
 import { settledHorizon } from './changes.ts';
 import {
   checkedDefinition,
@@ -187,7 +187,7 @@ export async function checkStatic(db: Database, projectId: string, id: string): 
 export async function addMembers(db: Database, projectId: string, id: string, body: AddMembers) {
   const { spellings, malformed } = wantedAddresses(body.emails);
   const emails = [...spellings.keys()];
-  return db.transaction(async (tx) => {
+  return repeatable(db, async (tx) => {
     const segment = await lockedStatic(tx, projectId, id);
     await keepLimits(tx, { id, projectId, isTracked: false });
     const created = body.createMissing ? await createContacts(tx, segment, emails, body.subscribed) : 0;
@@ -201,7 +201,7 @@ export async function addMembers(db: Database, projectId: string, id: string, bo
 /** Removes contacts from a STATIC segment. @throws 404, 400 for a DYNAMIC one */
 export async function removeMembers(db: Database, projectId: string, id: string, body: RemoveMembers) {
   const emails = [...wantedAddresses(body.emails).spellings.keys()];
-  return db.transaction(async (tx) => {
+  return repeatable(db, async (tx) => {
     const segment = await lockedStatic(tx, projectId, id);
     await keepLimits(tx, { id, projectId, isTracked: false });
     return { removed: await endMemberships(tx, segment, emails) };
@@ -230,7 +230,7 @@ async function keepLimits(
 
 /** Evaluates a tracked segment for all contacts and writes its memberships and events. @throws 404, 400 untracked */
 export async function computeSegment(db: Database, projectId: string, id: string, now: Date): Promise<ComputedMembers> {
-  return db.transaction(async (tx) => {
+  return repeatable(db, async (tx) => {
     const segment = await locked(tx, projectId, id);
     if (!segment.trackMembership)
       throw badRequest('This segment does not track its membership: set "trackMembership" first');

@@ -110,6 +110,15 @@ export function localSettings(
     .join('; ') as LocalSettings;
 }
 
+/**
+ * A transaction that is made again where Postgres undoes it to end a deadlock. Only for work that reads and writes by `tx` and has no other
+ * effect. Inside another transaction it is that one which may be made again.
+ */
+export function repeatable<T>(db: Database, work: (tx: Database) => Promise<T>): Promise<T> {
+  const once = () => db.transaction(work);
+  return db.isTransaction ? once() : despiteDeadlocks(once);
+}
+
 /** The `Database` over a pool; `prepares` says whether statements may be prepared, `em` makes entity managers over the same pool. */
 export function databaseOf(pool: Pool, { prepares, em }: { prepares: boolean; em: EntityManager | null }): Database {
   const own = () => {

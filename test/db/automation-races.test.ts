@@ -7,6 +7,7 @@ import { advance } from '../../src/automations/runtime/advance.ts';
 import type { Directive } from '../../src/automations/runtime/directive.ts';
 import type { TrackBody } from '../../src/contacts/events/schema.ts';
 import { track } from '../../src/contacts/events/service.ts';
+import { patchContact } from '../../src/contacts/service.ts';
 import { deliverPending } from '../../src/mail/queue/deliver.ts';
 import { despiteDeadlocks } from '../../src/store/postgres/connection.ts';
 import type { Database } from '../../src/store/sql.ts';
@@ -162,13 +163,17 @@ test(`event of the step, timeout and exit at one instant, ${races} times: one en
 const resting: AutomationSpec = { exits: [exit], steps: { rest: ['DELAY', { amount: 1, unit: 'days' }] } };
 
 test.each([
-  { what: 'the cancellation of a workflow', isCancelled: true },
-  { what: 'an event that two workflows listen to', isCancelled: false },
-])('$what that Postgres undoes to end a deadlock is made again', async ({ isCancelled }) => {
+  { what: 'the cancellation of a workflow', by: 'cancel' },
+  { what: 'an event that two workflows listen to', by: 'event' },
+  { what: 'a change of a contact that two workflows listen to', by: 'change' },
+])('$what that Postgres undoes to end a deadlock is made again', async ({ by }) => {
+  const isCancelled = by === 'cancel';
   const { db } = database;
   const [contact = '', other = ''] = await people(db, 2);
-  const first = await anAutomation(db, project.id, resting);
-  const second = await anAutomation(db, project.id, resting);
+  const subscribing = { ...resting, exits: [{ ...exit, on: { event: 'contact.subscribed' } }] };
+  const first = await anAutomation(db, project.id, by === 'change' ? subscribing : resting);
+  const second = await anAutomation(db, project.id, by === 'change' ? subscribing : resting);
+  if (by === 'change') await patchContact(db, project.id, contact, { subscribed: false });
   const [run] = await letIn(db, first, [contact]);
   // The request locks this run after the other one.
   const [later] = isCancelled ? await letIn(db, first, [other]) : await letIn(db, second, [contact]);
@@ -185,12 +190,17 @@ test.each([
     // The request finds the deadlock first.
     await tx.count(`set local deadlock_timeout = '10min'`);
     await tx.rows(locking, [later?.id]);
-    request = isCancelled ? cancelExecutions(db, project.id, first.id) : tracks(db, 'racer-0@example.com', null);
+    request = {
+      cancel: () => cancelExecutions(db, project.id, first.id),
+      event: () => tracks(db, 'racer-0@example.com', null),
+      change: () => patchContact(db, project.id, contact, { subscribed: true }),
+    }[by as 'cancel' | 'event' | 'change']();
     const waiting = `select from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()`;
     await expect.poll(async () => (await db.rows(waiting)).length, { interval: 5 }).toBeGreaterThan(0);
     expect(await tx.rows(locking, [run?.id])).toHaveLength(1);
   });
-  expect(await request).toMatchObject(isCancelled ? { cancelled: 2 } : { contact });
+  const answers = { cancel: { cancelled: 2 }, event: { contact }, change: { id: contact, subscribed: true } };
+  expect(await request).toMatchObject(answers[by as keyof typeof answers]);
   await expect.poll(deadlocks).toBeGreaterThan(before);
 });
 

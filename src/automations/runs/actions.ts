@@ -4,8 +4,7 @@ import { recordChange } from '../../projects/audit/record.ts';
 import { Project } from '../../projects/queries.ts';
 import { isoText } from '../../store/columns.ts';
 import { enqueueAll, type OutboxTicket } from '../../store/outbox/queries.ts';
-import { despiteDeadlocks } from '../../store/postgres/connection.ts';
-import { type Database, limitingKey, raw, sql } from '../../store/sql.ts';
+import { type Database, limitingKey, raw, repeatable, sql } from '../../store/sql.ts';
 import { launchRun, lockContacts, lockEntries } from '../enrollment/starting.ts';
 import type { Changed } from '../list-service.ts';
 import { stepsOfVersions } from '../migrating/queries.ts';
@@ -16,9 +15,7 @@ import { cancelRuns, findRun } from './queries.ts';
 import type { ExecutionBody, RetriedExecutions, RetryExecutions, RetryPreview } from './schema.ts';
 
 // The runs of a contact in several workflows may be held by what happens to it. That waits for a run which a cancellation holds, which waits for
-// another contact: so they may wait for each other, whatever order each keeps.
-const cancelling = <T>(db: Database, work: (tx: Database) => Promise<T>) =>
-  despiteDeadlocks(() => db.transaction(work));
+// another contact: so they may wait for each other, whatever order each keeps, and one of the transactions is repeated.
 
 /** Ends a run; one that is over stays as it is. @throws 404 */
 export async function cancelExecution(
@@ -27,7 +24,7 @@ export async function cancelExecution(
   automationId: string,
   id: string,
 ): Promise<Changed<ExecutionBody>> {
-  return cancelling(db, async (tx) => {
+  return repeatable(db, async (tx) => {
     found(await findAutomation(tx, projectId, automationId), automationId);
     const before = await findRun(tx, projectId, automationId, id);
     if (before === null) throw notFound('execution', id);
@@ -46,7 +43,7 @@ export async function cancelExecutions(
   projectId: string,
   automationId: string,
 ): Promise<{ cancelled: number }> {
-  return cancelling(db, async (tx) => {
+  return repeatable(db, async (tx) => {
     found(await findAutomation(tx, projectId, automationId), automationId);
     return { cancelled: await cancelRuns(tx, { automationId }, 'Cancelled by user (bulk cancel)') };
   });
@@ -54,7 +51,7 @@ export async function cancelExecutions(
 
 /** Ends a run whose execution was cancelled in the Web UI of Temporal; one that is over stays as it is. */
 export async function cancelByOperator(db: Database, runId: string): Promise<void> {
-  await cancelling(db, (tx) => cancelRuns(tx, { runId, isExecutionCancelled: true }, 'Cancelled by operator'));
+  await repeatable(db, (tx) => cancelRuns(tx, { runId, isExecutionCancelled: true }, 'Cancelled by operator'));
 }
 
 /** Most runs that one request retries. */
@@ -86,7 +83,7 @@ export async function retryExecutions(
   automationId: string,
   asked: RetryExecutions,
 ): Promise<{ body: RetriedExecutions | RetryPreview; tickets: OutboxTicket[] }> {
-  return db.transaction(async (tx) => {
+  return repeatable(db, async (tx) => {
     const automation = found(await findAutomation(tx, projectId, automationId), automationId);
     if (!automation.enabled) throw badRequest('The workflow is disabled: enable it before you retry executions');
     await keepSenders(tx, automationId);

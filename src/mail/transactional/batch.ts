@@ -5,7 +5,7 @@ import { AppError, invalid, invalidField } from '../../lib/errors.ts';
 import { type FieldProblem, fieldProblems } from '../../lib/validation/problems.ts';
 import { checkUnplanned } from '../../projects/api-key-service.ts';
 import type { ProjectFacts } from '../../projects/directory.ts';
-import { type Database, sql, withSavepoint } from '../../store/sql.ts';
+import { type Database, repeatable, sql, withSavepoint } from '../../store/sql.ts';
 import { type CheckedMail, checkMail, mostStoredBytes } from './checks.ts';
 import { type BatchBody, type BatchResult, mostRecipients, SendBody } from './schema.ts';
 import {
@@ -49,7 +49,7 @@ export async function acceptBatch(
   if (mode === 'all') refuseAny(items);
   const outcome = await deps.writeOnce(
     (db) =>
-      db.transaction(async (tx) => {
+      repeatable(db, async (tx) => {
         const results = await (mode === 'all' ? acceptWhole : acceptEach)(tx, deps, project, items);
         if ('overQuota' in results) return results;
         await deps.accepted(tx, results);

@@ -4,7 +4,7 @@ import { AppError } from '../../lib/errors.ts';
 import { traced } from '../../lib/telemetry.ts';
 import { checkUnplanned } from '../../projects/api-key-service.ts';
 import type { ProjectFacts } from '../../projects/directory.ts';
-import type { Database, WriteOnce } from '../../store/sql.ts';
+import { type Database, repeatable, type WriteOnce } from '../../store/sql.ts';
 import { acceptTogether } from './accept-together.ts';
 import { type CheckedMail, checkMail, type MailCheckDeps, type OwnContent } from './checks.ts';
 import {
@@ -104,7 +104,7 @@ async function acceptWithinLimit(
     if (within !== null) return { accepted: await acceptWave(db, project.id, [first], facts) };
     // No quota, or nobody has begun to count this month: the way of several recipients finds out.
   }
-  return db.transaction(async (tx): Promise<Acceptance> => {
+  return repeatable(db, async (tx): Promise<Acceptance> => {
     await checkScheduledBytes(tx, project.id, scheduledBytesOf(mail));
     const overQuota = await overQuotaFor(tx, billing, project, countOf(mail));
     return overQuota === null ? { accepted: await acceptAll(tx, project.id, mail) } : { overQuota };

@@ -118,6 +118,28 @@ describe('what a key is kept for', () => {
     expect(other.body.error.suggestion).toContain('nothing to send again');
   });
 
+  test('work that Postgres undid to end a deadlock is done again with its answer, which a repetition gets', async () => {
+    const [address, key] = [anAddress(), aKey()];
+    // A rolled back sequence keeps its value, so that only the first attempt fails.
+    await world.database.db.count('create sequence deadlock_attempts');
+    await world.database.db.count(`create function end_deadlock() returns trigger language plpgsql as $$
+      begin if nextval('deadlock_attempts') = 1 then raise exception 'deadlock' using errcode = '40P01'; end if; return null; end $$`);
+    await world.database.db.count(`create constraint trigger end_deadlock after insert on idempotency_keys
+      deferrable initially deferred for each row execute function end_deadlock()`);
+    const headers = { 'idempotency-key': key, 'idempotency-mode': 'replay' };
+    const mail = { from: world.project.sender, to: address, subject: 's', body: 'b' };
+    const call = () => world.api.call(world.project.secretKey, 'POST', '/v1/send', mail, headers);
+    const first = await call();
+    await world.database.db.count('drop function end_deadlock cascade');
+    const attempts = await world.database.db.row<{ at: number }>('select last_value::int as at from deadlock_attempts');
+    await world.database.db.count('drop sequence deadlock_attempts');
+    expect([first.status, attempts?.at]).toEqual([200, 2]);
+    expect(await mailsOf(world.database, address)).toEqual([1, 1]);
+    const again = await call();
+    expect([again.status, again.headers.get('idempotency-replayed')]).toEqual([200, 'true']);
+    expect(again.body.data).toEqual(first.body.data);
+  });
+
   test('a request to nobody uses its key', async () => {
     const key = aKey();
     const nobody = { from: world.project.sender, to: [], subject: 's', body: 'b' };
