@@ -1,13 +1,21 @@
+import { raw } from '@mikro-orm/core';
 import type { BillingSettings } from '../../billing/service.ts';
+import { ContactDataError } from '../../contacts/limits.ts';
+import { writeContact, writingAs } from '../../contacts/write.ts';
+import type { JsonObjectValue } from '../../lib/contact-data.ts';
 import { activeStatuses } from '../../lib/enums.ts';
-import type { Database } from '../../store/sql.ts';
-import { AutomationRun } from '../entity.ts';
+import { isoInstant } from '../../store/columns.ts';
+import { type Database, withSavepoint } from '../../store/sql.ts';
+import { AutomationGoal, AutomationRun } from '../entity.ts';
 import { type Exits, endsOf } from '../graph/exits.ts';
 import { pinnedVersion } from '../versions.ts';
-import type { Directive } from './directive.ts';
+import { decideCondition, type StepContact, type TreeScope, treesHold } from './condition.ts';
+import { type Directive, StepFailure } from './directive.ts';
 import { eventOf } from './goals.ts';
-import { dueOf, QuotaNeeded, type QuotaRequest, reserveMailQuota, waitsStill } from './quota.ts';
+import { limitOf, mailKind, sendStepMail, templateOf } from './mail-step.ts';
+import { dueOf, type MailQuota, QuotaNeeded, type QuotaRequest, reserveMailQuota, waitsStill } from './quota.ts';
 import {
+  alreadySent,
   awaitedEvent,
   elapsedMs,
   type LockedRun,
@@ -15,8 +23,11 @@ import {
   lockOpenStepRun,
   lockRun,
   lockUsageOf,
+  resumingEvent,
   type StepRun,
+  saveRun,
 } from './run-queries.ts';
+import { configOf, type Effects, type RunFacts, recipientOf, type StepUpdate, type WalkChanges } from './steps.ts';
 import { ExitMet, walk } from './walk.ts';
 
 /** The dependencies of advancing runs. */
@@ -84,7 +95,12 @@ async function move(
   const isTested = mayAct && activeStatuses.has(run.status) && !run.project.disabled;
   const exit = isTested ? await testExits(tx, run, open) : null;
   if (open !== null && isTested && exit === null) await testAwaited(tx, run, open);
-  const { directive, hasMail } = await walk({ tx, run, contact, quota, holdsUsage }, open, mayAct, exit);
+  const { directive, hasMail } = await walk(
+    { run, contact, effects: effectsOn(tx, quota), holdsUsage },
+    open,
+    mayAct,
+    exit,
+  );
   if (!quota.isUsedUp()) throw new QuotaLeft();
   return { directive, mailFor: hasMail ? run.projectId : null };
 }
@@ -118,4 +134,76 @@ async function testAwaited(tx: Database, run: LockedRun, open: StepRun): Promise
   if (since !== 'entry' && resumeEventId === null) return;
   const met = await awaitedEvent(tx, run, { eventName, where: input?.where, since, wait: id });
   Object.assign(open, { resumeEventId: met, outcome: met === null ? null : 'EVENT' });
+}
+
+/** The effects of runs: on the rows of the database, in the transaction that moves the run on. */
+function effectsOn(tx: Database, quota: Pick<MailQuota, 'take'>): Effects {
+  const scopeOf = (run: LockedRun): TreeScope => ({
+    projectId: run.projectId,
+    now: new Date(run.now),
+    trigger: () => triggerData(tx, run),
+  });
+  return {
+    async graph(versionId) {
+      const version = await pinnedVersion(tx, versionId);
+      if (version === null) throw new Error(`The version ${versionId} of a graph is gone`);
+      return version.graph;
+    },
+    hold: ({ run, contact }, trees) => treesHold(tx, trees, contact, scopeOf(run)),
+    decide: ({ run, contact }, config) => decideCondition(tx, config, { contact, context: run.context }, scopeOf(run)),
+    eventSinceEntry: (run, asked) => awaitedEvent(tx, run, { ...asked, since: 'entry', wait: null }),
+    event: (id) => resumingEvent(tx, id),
+    async send({ run, contact }, step, stepRunId) {
+      const config = configOf('SEND_EMAIL', step);
+      const sent = run.sentBefore?.[step.id];
+      if (sent !== undefined) return { ...sent, skipped: alreadySent };
+      const template = await templateOf(tx, run.projectId, step.templateId ?? config.templateId ?? null);
+      const recipient = recipientOf(config);
+      const isSkipped = template.type !== 'TRANSACTIONAL' && recipient.type === 'CONTACT' && !contact.subscribed;
+      if (!isSkipped) await quota.take(step.id, run.projectId, mailKind(template));
+      return sendStepMail(tx, run, contact, stepRunId, template, recipient);
+    },
+    update: (facts, change) => updateContact(tx, facts, change),
+    save: (run, changes) => saveWalk(tx, run, changes),
+  };
+}
+
+// The data of the event that started a run; one that no event started has what it was started with as its context.
+async function triggerData(tx: Database, { sourceEventId, context }: LockedRun): Promise<JsonObjectValue | null> {
+  return sourceEventId === null ? context : ((await resumingEvent(tx, sourceEventId))?.data ?? null);
+}
+
+async function updateContact(tx: Database, { run, contact }: RunFacts, change: StepUpdate): Promise<StepContact> {
+  const writing = { ...writingAs(tx, 'step', run.automationId), limitedBy: limitOf(run) };
+  // A refusal of the database must not end the transaction, in which the step is noted as failed.
+  const row = await withSavepoint(tx, () =>
+    writeContact(tx, run.projectId, { id: contact.id, ...change }, writing),
+  ).catch((error: unknown) => {
+    throw error instanceof ContactDataError ? new StepFailure(`The data of the contact ${error.problem}`) : error;
+  });
+  if (row === null) throw new StepFailure('The contact no longer exists');
+  const { subscribed, data, updatedAt } = row;
+  return { ...contact, subscribed, data, updatedAt: isoInstant(updatedAt) };
+}
+
+async function saveWalk(
+  tx: Database,
+  { id: runId, goal, now }: LockedRun,
+  { change, written, exit, reached }: WalkChanges,
+): Promise<void> {
+  await saveRun(tx, change, written, exit);
+  if (goal === null) return;
+  const taken = written.flatMap(({ stepType, stepId, output }) =>
+    stepType === 'SPLIT' && output?.branch ? [[stepId, output.branch]] : [],
+  );
+  const branches = [JSON.stringify(Object.fromEntries(taken))];
+  if (taken.length > 0)
+    await tx.em.nativeUpdate(
+      AutomationGoal,
+      { runId },
+      { branches: raw(`coalesce(branches, '{}'::jsonb) || ?::jsonb`, branches) },
+    );
+  if (reached === null) return;
+  const how = reached === 'now' ? { metAt: new Date(now) } : { hadMet: true };
+  await tx.em.nativeUpdate(AutomationGoal, { runId, checkAt: { $ne: null } }, { ...how, checkAt: null });
 }

@@ -1,12 +1,8 @@
 import type { StepResult } from '@fernpost/workflow-graph';
-import { ContactDataError } from '../../contacts/limits.ts';
-import { writeContact, writingAs } from '../../contacts/write.ts';
 import { type JsonObjectValue, splitData } from '../../lib/contact-data.ts';
 import { AppError } from '../../lib/errors.ts';
 import { placeByHash } from '../../lib/ids.ts';
-import { isoInstant } from '../../store/columns.ts';
-import { type Database, withSavepoint } from '../../store/sql.ts';
-import type { GraphStep } from '../graph/graph.ts';
+import type { Graph, GraphStep } from '../graph/graph.ts';
 import {
   delayMs,
   hundredths,
@@ -16,20 +12,65 @@ import {
   unnamedExit,
 } from '../graph/step-configs.ts';
 import { dateInstant, nextTime, type WaitUntil, zoneFor } from '../graph/wait-until.ts';
-import { type ConditionConfig, decideCondition, fieldValue, type StepContact, type StepFacts } from './condition.ts';
+import {
+  type ConditionConfig,
+  type ConditionOutput,
+  fieldValue,
+  type StepContact,
+  type StepFacts,
+} from './condition.ts';
 import { StepFailure } from './directive.ts';
-import { limitOf, type MailRecipient, mailKind, sendStepMail, templateOf } from './mail-step.ts';
-import type { MailQuota } from './quota.ts';
-import { alreadySent, awaitedEvent, type LockedRun, resumingEvent, type StepRun } from './run-queries.ts';
+import type { MailRecipient } from './mail-step.ts';
+import type { LockedRun, RunChange, StepRun } from './run-queries.ts';
 
-/** The transaction, run and contact that a step is entered with. `contact` is replaced when the step changes it. */
-export interface StepScene {
-  tx: Database;
+/** The run and the contact that something is asked or done for, as the steps before have left them. */
+export interface RunFacts {
   run: LockedRun;
   contact: StepContact;
-  quota: Pick<MailQuota, 'take'>;
+}
+
+/** What is walked with. `contact` is replaced when a step changes it. */
+export interface StepScene extends RunFacts {
+  effects: Effects;
   /** Whether usage was locked before anything else, so that an exit may give back that of mail. */
   holdsUsage: boolean;
+}
+
+/**
+ * All that a walk asks and does outside itself: runs by the rows of the database (`advance.ts`), rehearsals without leaving a trace
+ * (`rehearsal.ts`). What a graph means is decided by the walk alone.
+ */
+export interface Effects {
+  graph(versionId: string): Promise<Graph>;
+  /** Whether condition trees hold for the contact. @throws StepFailure for one that cannot be asked */
+  hold(facts: RunFacts, trees: readonly unknown[]): Promise<boolean[]>;
+  /** Decides a CONDITION. @throws StepFailure */
+  decide(facts: RunFacts, config: ConditionConfig): Promise<ConditionOutput>;
+  /** The ID of the first event since the entry that a wait asks for, null for none. */
+  eventSinceEntry(run: LockedRun, asked: { eventName: string; where: unknown }): Promise<string | null>;
+  /** The event that ended a wait, its values unwrapped; null when it has been deleted since. */
+  event(id: string): Promise<{ data: JsonObjectValue | null; receivedAt: string } | null>;
+  /** Sends the mail of a step, and answers the output. `skipped` says why it did not. @throws StepFailure */
+  send(facts: RunFacts, step: GraphStep, stepRunId: string): Promise<JsonObjectValue>;
+  /** Changes the contact, and answers it as it is then. @throws StepFailure */
+  update(facts: RunFacts, change: StepUpdate): Promise<StepContact>;
+  save(run: LockedRun, saved: WalkChanges): Promise<void>;
+}
+
+/** The changes of an UPDATE_CONTACT; `subscribed` is null where that stays. */
+export interface StepUpdate extends ReturnType<typeof splitUpdates> {
+  subscribed: boolean | null;
+}
+
+/** What a walk has changed. */
+export interface WalkChanges {
+  change: RunChange;
+  /** The step executions that were made or changed. */
+  written: readonly StepRun[];
+  /** The reason for which the run left before its path ended; null where it did not. */
+  exit: string | null;
+  /** That the contact meets the goal's condition, or met it when it entered. */
+  reached: 'now' | 'on entry' | null;
 }
 
 /** How entering a step went. */
@@ -55,19 +96,19 @@ export async function enterStep(scene: StepScene, step: GraphStep, stepRunId: st
     case 'TRIGGER':
       return { done: true, output: triggered(step, scene.run) };
     case 'SEND_EMAIL':
-      return { done: true, output: await sendMail(scene, step, stepRunId) };
+      return { done: true, output: await scene.effects.send(scene, step, stepRunId) };
     case 'DELAY': {
       const until = Date.parse(scene.run.now) + delayMs(configOf('DELAY', step));
       return { done: false, waits: { status: 'SCHEDULED', scheduledFor: new Date(until).toISOString() } };
     }
     case 'WAIT_FOR_EVENT': {
-      const { tx, run } = scene;
+      const { run, effects } = scene;
       const { eventName, timeout = null, where, countsFrom } = configOf('WAIT_FOR_EVENT', step);
       const until = timeout === null ? null : Date.parse(run.now) + Math.ceil(timeout * 1000);
       const executeAfter = until === null ? null : new Date(until).toISOString();
       const waits = { status: 'WAITING', eventName, executeAfter } as const;
       if (countsFrom !== 'entry') return { done: false, waits };
-      const resumeEventId = await awaitedEvent(tx, run, { eventName, where, since: 'entry', wait: null });
+      const resumeEventId = await effects.eventSinceEntry(run, { eventName, where });
       return { done: false, waits: { ...waits, resumeEventId, outcome: resumeEventId === null ? null : 'EVENT' } };
     }
     case 'WAIT_UNTIL': {
@@ -78,11 +119,7 @@ export async function enterStep(scene: StepScene, step: GraphStep, stepRunId: st
       return { done: true, output: decided.output, ...(decided.exit && { exit: decided.exit }) };
     }
     case 'CONDITION': {
-      const { tx, run, contact } = scene;
-      const { projectId, context } = run;
-      const scope = { projectId, now: new Date(run.now), trigger: () => triggerData(tx, run) };
-      const config = configOf('CONDITION', step) as ConditionConfig;
-      const output = await decideCondition(tx, config, { contact, context }, scope);
+      const output = await scene.effects.decide(scene, configOf('CONDITION', step) as ConditionConfig);
       return { done: true, output: { ...output }, result: { branch: output.branch } };
     }
     case 'SPLIT': {
@@ -163,31 +200,11 @@ export function inputOf(step: GraphStep): JsonObjectValue {
   return step.type === 'WEBHOOK' ? config : (step.config as JsonObjectValue);
 }
 
-/** The data of the event that started a run; one that no event started has what it was started with as its context. */
-export async function triggerData(
-  tx: Database,
-  { sourceEventId, context }: LockedRun,
-): Promise<JsonObjectValue | null> {
-  return sourceEventId === null ? context : ((await resumingEvent(tx, sourceEventId))?.data ?? null);
-}
-
 // What is started by the contact itself is started by its creation.
 function triggered(step: GraphStep, { now, contactId, sourceEventId }: LockedRun): JsonObjectValue {
   const { eventName } = step.config;
   const byHand = sourceEventId === contactId ? 'contact.created' : 'manual';
   return { triggered: true, eventName: typeof eventName === 'string' ? eventName : byHand, timestamp: now };
-}
-
-async function sendMail(scene: StepScene, step: GraphStep, stepRunId: string): Promise<JsonObjectValue> {
-  const { tx, run, contact } = scene;
-  const config = configOf('SEND_EMAIL', step);
-  const sent = run.sentBefore?.[step.id];
-  if (sent !== undefined) return { ...sent, skipped: alreadySent };
-  const template = await templateOf(tx, run.projectId, step.templateId ?? config.templateId ?? null);
-  const recipient = recipientOf(config);
-  const isSkipped = template.type !== 'TRANSACTIONAL' && recipient.type === 'CONTACT' && !contact.subscribed;
-  if (!isSkipped) await scene.quota.take(step.id, run.projectId, mailKind(template));
-  return sendStepMail(tx, run, contact, stepRunId, template, recipient);
 }
 
 /** Whom a step writes to. */
@@ -196,39 +213,25 @@ export function recipientOf({ recipient }: StepConfigs['SEND_EMAIL']): MailRecip
   return { type: 'CUSTOM', customEmail: recipient.customEmail };
 }
 
-async function updateContact({ tx, run, contact }: StepScene, step: GraphStep): Promise<Entered> {
+async function updateContact(scene: StepScene, step: GraphStep): Promise<Entered> {
   const { updates, subscriptionAction } = configOf('UPDATE_CONTACT', step);
-  const { set, remove } = splitUpdates(updates);
-  // A refusal of the database must not end the transaction, in which the step is noted as failed.
   const subscribed = subscriptionAction === 'none' ? null : subscriptionAction === 'subscribe';
-  const change = { id: contact.id, subscribed, set, remove };
-  const writing = { ...writingAs(tx, 'step', run.automationId), limitedBy: limitOf(run) };
-  const row = await withSavepoint(tx, () => writeContact(tx, run.projectId, change, writing)).catch(
-    (error: unknown) => {
-      throw error instanceof ContactDataError ? new StepFailure(`The data of the contact ${error.problem}`) : error;
-    },
-  );
-  if (row === null) throw new StepFailure('The contact no longer exists');
+  const contact = await scene.effects.update(scene, { subscribed, ...splitUpdates(updates) });
   return {
     done: true,
     output: {
       updated: true,
       updates: updates as JsonObjectValue,
-      newData: row.data,
+      newData: contact.data,
       subscriptionAction,
-      subscribed: row.subscribed,
+      subscribed: contact.subscribed,
     },
-    contact: {
-      ...contact,
-      subscribed: row.subscribed,
-      data: row.data,
-      updatedAt: isoInstant(row.updatedAt),
-    },
+    contact,
   };
 }
 
 /** Splits the updates of an UPDATE_CONTACT into what it sets and removes. @throws StepFailure for data that no contact can have */
-export function splitUpdates(updates: Readonly<Record<string, unknown>>) {
+function splitUpdates(updates: Readonly<Record<string, unknown>>) {
   try {
     return splitData(updates);
   } catch (error) {

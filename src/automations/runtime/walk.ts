@@ -1,22 +1,18 @@
 import { nextStep, type StepResult, stepOf } from '@fernpost/workflow-graph';
-import { raw } from '@mikro-orm/core';
 import { briefly } from '../../../temporal/commands.ts';
 import type { JsonObjectValue } from '../../lib/contact-data.ts';
 import { activeStatuses, type RunStatus } from '../../lib/enums.ts';
 import { newId } from '../../lib/ids.ts';
 import { cutText } from '../../lib/text.ts';
-import type { Database } from '../../store/sql.ts';
-import { AutomationGoal } from '../entity.ts';
 import { asksConditions, type Exits, endsOf, goalOf } from '../graph/exits.ts';
-import type { Graph, GraphStep } from '../graph/graph.ts';
+import type { GraphStep } from '../graph/graph.ts';
 import { readStepConfig } from '../graph/step-configs.ts';
-import { pinnedVersion } from '../versions.ts';
-import { mergeContext, treesHold, unitsOfDelay } from './condition.ts';
+import { mergeContext, unitsOfDelay } from './condition.ts';
 import { type Directive, StepFailure } from './directive.ts';
 import { hasQueuedMail } from './mail-step.ts';
 import { dueOf, standing, waitsStill } from './quota.ts';
-import { elapsedMs, type LockedRun, type RunChange, resumingEvent, type StepRun, saveRun } from './run-queries.ts';
-import { decideUntil, enterStep, inputOf, type StepScene, triggerData } from './steps.ts';
+import { elapsedMs, type LockedRun, type RunChange, type StepRun } from './run-queries.ts';
+import { decideUntil, type Effects, enterStep, inputOf, type StepScene, type WalkChanges } from './steps.ts';
 
 /** Most steps of one transaction (docs/contract/campaigns-and-workflows.md#4-6). */
 const stepsPerTransaction = 25;
@@ -30,7 +26,7 @@ export interface Walked {
 
 /**
  * Moves a locked run on: finishes the step it is in, if that is over, and enters the ones that follow until one of them has
- * to wait. Writes everything by one statement at the end. With `mayAct` false it only returns what the run waits for. An `exit` that was
+ * to wait. Saves everything at the end, at once. With `mayAct` false it only returns what the run waits for. An `exit` that was
  * met ends the run in the step that it is in.
  */
 export async function walk(
@@ -70,14 +66,13 @@ export class ExitMet extends Error {}
 
 /** The changes that a walk has made so far. */
 class Walk {
-  private readonly tx: Database;
+  private readonly effects: Effects;
   private readonly run: LockedRun;
   private readonly scene: StepScene;
   private readonly change: RunChange;
   private readonly written: StepRun[] = [];
   private hasMail = false;
-  // That the contact meets the goal's condition, or met it when it entered.
-  private reached: 'now' | 'on entry' | null = null;
+  private reached: WalkChanges['reached'] = null;
 
   constructor(scene: StepScene) {
     const { id, projectId, contactId, versionId, nextVersionId, status, currentStepId, exitReason, context, seq } =
@@ -85,7 +80,7 @@ class Walk {
     const facts = { id, projectId, contactId, versionId, nextVersionId, status, currentStepId, exitReason };
     this.change = { ...facts, context, seq, dueAt: null, completedAt: null };
     this.scene = { ...scene };
-    this.tx = scene.tx;
+    this.effects = scene.effects;
     this.run = scene.run;
   }
 
@@ -95,11 +90,11 @@ class Walk {
     // A date that the contact got during the pause has passed: the resume finds the run by this.
     if (open?.stepType === 'WAIT_UNTIL' && (dueAt === null || dueAt > now)) {
       this.change.dueAt = now;
-      await saveRun(this.tx, this.change, []);
+      await this.save();
     }
     const step =
       open === null
-        ? stepOf(await this.graphOf(this.run.versionId), currentStepId ?? '')
+        ? stepOf(await this.effects.graph(this.run.versionId), currentStepId ?? '')
         : { id: open.stepId, type: open.stepType, name: open.stepName };
     const { id, type, name } = step ?? { id: currentStepId ?? '', type: 'TRIGGER', name: 'a step that is gone' };
     const at = {
@@ -113,7 +108,7 @@ class Walk {
   }
 
   async currentStep(): Promise<GraphStep> {
-    const step = stepOf(await this.graphOf(this.run.versionId), this.run.currentStepId ?? '');
+    const step = stepOf(await this.effects.graph(this.run.versionId), this.run.currentStepId ?? '');
     if (step === undefined) throw new StepFailure('The step is no longer part of the graph');
     return step;
   }
@@ -155,7 +150,7 @@ class Walk {
     const due = dueOf(open, now);
     if (open.stepType === 'WAIT_FOR_EVENT' && dueAt !== due) {
       this.change.dueAt = due;
-      await saveRun(this.tx, this.change, []);
+      await this.save();
     }
     return { directive: standing(seq, open, now), hasMail: false };
   }
@@ -273,7 +268,7 @@ class Walk {
 
   // The first whose condition holds for the contact as the steps before have left it.
   private async exitBefore(): Promise<Exit | null> {
-    const { steps } = await this.graphOf(this.change.versionId);
+    const { steps } = await this.effects.graph(this.change.versionId);
     const asking = endsOf(steps, elapsedMs(this.run)).filter(({ on }) => on.condition);
     if (asking.length === 0) return null;
     const held = await this.holding(asking.map(({ on }) => on.condition));
@@ -281,16 +276,15 @@ class Walk {
   }
 
   private holding(trees: unknown[]): Promise<boolean[]> {
-    const { tx, run, scene } = this;
-    const scope = { projectId: run.projectId, now: new Date(run.now), trigger: () => triggerData(tx, run) };
-    return treesHold(tx, trees, scene.contact, scope);
+    const { effects, run, scene } = this;
+    return effects.hold({ run, contact: scene.contact }, trees);
   }
 
   // A goal that cannot be asked any more ends no run: it counts nobody.
   private async noteGoal({ type }: GraphStep): Promise<void> {
     const { goal } = this.run;
     if (!goal?.isOpen || this.reached !== null || !(type === 'TRIGGER' || asksConditions.has(type))) return;
-    const condition = goalOf((await this.graphOf(goal.versionId)).steps)?.on.condition;
+    const condition = goalOf((await this.effects.graph(goal.versionId)).steps)?.on.condition;
     const [isMet] = condition
       ? await this.holding([condition]).catch((error: unknown) => {
           if (error instanceof StepFailure) return [false];
@@ -300,28 +294,13 @@ class Walk {
     if (isMet) this.reached = type === 'TRIGGER' ? 'on entry' : 'now';
   }
 
-  private async save(exit: string | null = null): Promise<void> {
-    const { tx, run, change, written } = this;
-    await saveRun(tx, change, written, exit);
-    if (run.goal === null) return;
-    const runId = run.id;
-    const taken = written.flatMap(({ stepType, stepId, output }) =>
-      stepType === 'SPLIT' && output?.branch ? [[stepId, output.branch]] : [],
-    );
-    const branches = [JSON.stringify(Object.fromEntries(taken))];
-    if (taken.length > 0)
-      await tx.em.nativeUpdate(
-        AutomationGoal,
-        { runId },
-        { branches: raw(`coalesce(branches, '{}'::jsonb) || ?::jsonb`, branches) },
-      );
-    if (this.reached === null) return;
-    const how = this.reached === 'now' ? { metAt: new Date(run.now) } : { hadMet: true };
-    await tx.em.nativeUpdate(AutomationGoal, { runId, checkAt: { $ne: null } }, { ...how, checkAt: null });
+  private save(exit: string | null = null): Promise<void> {
+    const { run, change, written, reached } = this;
+    return this.effects.save(run, { change, written, exit, reached });
   }
 
   private async received({ resumeEventId, eventName }: StepRun): Promise<JsonObjectValue> {
-    const event = resumeEventId === null ? null : await resumingEvent(this.tx, resumeEventId);
+    const event = resumeEventId === null ? null : await this.effects.event(resumeEventId);
     this.change.context = mergeContext(this.change.context, event?.data ?? null);
     return {
       waitOutcome: 'EVENT',
@@ -335,16 +314,10 @@ class Walk {
   // A run that is to take over another version does so here, provided that the version knows the step that is left.
   private async stepAfter(stepId: string, result?: StepResult): Promise<GraphStep | null> {
     const { change } = this;
-    if (change.nextVersionId !== null && stepOf(await this.graphOf(change.nextVersionId), stepId) !== undefined) {
+    if (change.nextVersionId !== null && stepOf(await this.effects.graph(change.nextVersionId), stepId) !== undefined) {
       change.versionId = change.nextVersionId;
       change.nextVersionId = null;
     }
-    return nextStep(await this.graphOf(change.versionId), stepId, result);
-  }
-
-  private async graphOf(versionId: string): Promise<Graph> {
-    const version = await pinnedVersion(this.tx, versionId);
-    if (version === null) throw new Error(`The version ${versionId} of a graph is gone`);
-    return version.graph;
+    return nextStep(await this.effects.graph(change.versionId), stepId, result);
   }
 }

@@ -1,7 +1,9 @@
+import { triggerOf } from '@fernpost/workflow-graph';
 import * as v from 'valibot';
 import { getContact } from '../../contacts/service.ts';
 import { isHeldOut } from '../../contacts/suppressions/matching.ts';
 import type { JsonObjectValue } from '../../lib/contact-data.ts';
+import { openStepStatuses } from '../../lib/enums.ts';
 import { AppError, invalid } from '../../lib/errors.ts';
 import { newId } from '../../lib/ids.ts';
 import { field, Instant, JsonObject, nameSchemas } from '../../lib/validation/fields.ts';
@@ -11,17 +13,28 @@ import { type LinkSettings, recipientLinks } from '../../templates/content/links
 import { prepareContent } from '../../templates/content/prepare.ts';
 import { withinLimits } from '../../templates/service.ts';
 import type { Graph, GraphStep } from '../graph/graph.ts';
-import { stepTypes } from '../graph/step-configs.ts';
+import { readStepConfig, stepTypes } from '../graph/step-configs.ts';
+import { nextTime, occurrencesOf, readDateTrigger, zoneFor } from '../graph/wait-until.ts';
 import { PutGraph } from '../publishing/schema.ts';
 import { plannedGraph } from '../publishing/service.ts';
 import { findAutomation, found } from '../queries.ts';
-import { contextOf, decideCondition, eventPasses, type StepFacts } from '../runtime/condition.ts';
+import {
+  contextOf,
+  decideCondition,
+  eventPasses,
+  fieldValue,
+  type StepFacts,
+  type TreeScope,
+  treesHold,
+} from '../runtime/condition.ts';
 import { StepFailure } from '../runtime/directive.ts';
+import { eventOf } from '../runtime/goals.ts';
 import { mailKind, templateOf } from '../runtime/mail-step.ts';
-import { configOf, recipientOf } from '../runtime/steps.ts';
+import { type Rehearsed, type RehearsedRun, type RehearsedWorld, rehearse } from '../runtime/rehearsal.ts';
+import type { StepRun } from '../runtime/run-queries.ts';
+import { configOf, decideUntil, type RunFacts, recipientOf } from '../runtime/steps.ts';
 import { webhookRequest } from '../runtime/webhook-request.ts';
 import { draftGraph } from '../versions.ts';
-import { type Rehearsal, tryGraph } from './walk.ts';
 
 /** `POST /workflows/{id}/test-run`. */
 export const TestRun = v.object({
@@ -31,7 +44,7 @@ export const TestRun = v.object({
   ),
   data: field('Data of the event that starts the workflow; null or absent for none.', v.nullish(JsonObject)),
   waits: field(
-    'Outcome of every wait for an event: `EVENT` if the event arrives at once and its data passes `where`, `TIMEOUT` if it never does.',
+    'Outcome of every wait for an event: `EVENT` if the event arrives at once and its data passes `where`, `TIMEOUT` if it never does. An event that an exit or the goal is for ends the test.',
     v.optional(v.picklist(['EVENT', 'TIMEOUT'], 'must be one of EVENT, TIMEOUT'), 'EVENT'),
   ),
   waitData: field('Data of the awaited events, for `EVENT`; null or absent for none.', v.nullish(JsonObject)),
@@ -100,8 +113,14 @@ export async function testRun(deps: TestRunDeps, id: string, wished: TestRun): P
   const contact = { id: contactId, email, subscribed, data: data as JsonObjectValue, createdAt, updatedAt };
   const context = wished.data ? contextOf(wished.data as JsonObjectValue) : null;
   const { graph, names } = await graphOf(db, automation, wished);
-  const tried = await tryGraph(graph, { contact, context }, now, wished, rehearsalOf(deps, automation, context));
-  return { ...tried, steps: tried.steps.map((step) => ({ ...step, stepId: names.get(step.stepId) ?? step.stepId })) };
+  const { name, holdout } = project;
+  const run = {
+    ...{ projectId: project.id, automationId: automation.id, automationName: automation.name, context },
+    ...{ graph, contact, now, project: { name, disabled: false, holdout } },
+  };
+  const world = worldOf(deps, wished, context);
+  const tested = (await refusalOf(db, run, wished)) ?? shown(await rehearse(run, world), triggerOutput(run));
+  return { ...tested, steps: tested.steps.map((step) => ({ ...step, stepId: names.get(step.stepId) ?? step.stepId })) };
 }
 
 /** The graph to try, and what the request calls its new steps, by their ids. */
@@ -117,57 +136,167 @@ async function graphOf(
   return { graph, names: new Map([...plan.ids].map(([name, stepId]) => [stepId, name])) };
 }
 
-function rehearsalOf(
-  { db, links, project, now }: TestRunDeps,
-  automation: { id: string; name: string },
-  trigger: JsonObjectValue | null,
-): Rehearsal {
+// Without data it is a start by hand, which passes no tests.
+async function refusalOf(
+  db: Database,
+  { projectId, graph, contact, context, now }: RehearsedRun,
+  { data }: TestRun,
+): Promise<TestRunBody | null> {
+  const trigger = triggerOf(graph);
+  if (trigger === undefined || trigger.config.field !== undefined) return null;
+  const { eventName: name, where, audienceCondition: condition } = trigger.config;
+  const at = now.toISOString();
+  const refused = (outcome: 'SKIPPED' | 'FAILED', reason: string): TestRunBody => {
+    const error = outcome === 'FAILED' ? reason : null;
+    const output = condition ? {} : { eventName: name };
+    const step = { stepId: trigger.id, name: trigger.name, type: trigger.type, at, outcome, output, error };
+    return { end: outcome === 'FAILED' ? 'FAILED' : 'EXITED', reason, endsAt: at, steps: [step] };
+  };
+  if (condition) {
+    const scope = { projectId, now, trigger: async () => context };
+    try {
+      const [matches] = await treesHold(db, [condition], contact, scope);
+      return matches ? null : refused('SKIPPED', 'The contact does not match the trigger');
+    } catch (error) {
+      if (error instanceof StepFailure) return refused('FAILED', error.message);
+      throw error;
+    }
+  }
+  if (typeof name !== 'string' || !data) return null;
+  const passes = await eventPasses(db, projectId, { name, data: data as JsonObjectValue }, where);
+  return passes ? null : refused('SKIPPED', 'The data of the event does not match the trigger');
+}
+
+function triggerOutput({ graph, contact, context, now }: RehearsedRun): TestedStep['output'] {
+  const { eventName, audienceCondition, field: name } = triggerOf(graph)?.config ?? {};
+  const { trigger } = name === undefined ? { trigger: null } : readDateTrigger(triggerOf(graph)?.config);
+  if (trigger === null) return audienceCondition ? {} : { eventName: typeof eventName === 'string' ? eventName : null };
+  const { zone, isInvalid } = zoneFor(trigger, contact.data);
+  const next: string[] = [];
+  for (const { at } of occurrencesOf(trigger, fieldValue(trigger.field, { contact, context }), zone, now.getTime())) {
+    next.push(new Date(at).toISOString());
+    if (next.length === 3) break;
+  }
+  return { next, zone, ...(isInvalid && { invalidZone: true }) };
+}
+
+function shown({ end, reason, at, steps, facts }: Rehearsed, ofTrigger: TestedStep['output']): TestRunBody {
   return {
-    condition: (config, facts, at) =>
-      decideCondition(db, config, facts, { projectId: project.id, now: new Date(at), trigger: async () => trigger }),
-    passes: (event, where) => eventPasses(db, project.id, event, where),
-    async email(step, { contact, context }) {
-      const config = configOf('SEND_EMAIL', step);
-      const template = await templateOf(db, project.id, step.templateId ?? config.templateId ?? null);
-      const recipient = recipientOf(config);
-      const { messageClass } = mailKind(template);
-      const recipientEmail = recipient.type === 'CUSTOM' ? recipient.customEmail : contact.email;
-      const output = { templateId: template.id, recipientType: recipient.type, recipientEmail };
-      const isMarketing = messageClass !== 'TRANSACTIONAL' && recipient.type === 'CONTACT';
-      if (isMarketing && !contact.subscribed) return { ...output, skipped: 'unsubscribed' };
-      if (isMarketing && isHeldOut(project.holdout, contact.id, now)) return { ...output, skipped: 'holdout' };
-      const { subject, body } = template;
-      const { name: projectName, language, escapeContactData } = project;
-      const missing = new Set<string>();
-      const rendered = failing(() =>
-        withinLimits(() =>
-          prepareContent(
-            { subject, body, messageClass, projectName, language, escapeContactData, findsSimilarFields: true },
-            links,
-          ).renderFor({
-            emailId: null,
-            contact,
-            event: context,
-            isCampaign: false,
-            missing,
-          }),
-        ),
-      );
-      return { ...output, subject: rendered.subject, ...(missing.size > 0 ? { missing: [...missing].sort() } : {}) };
-    },
-    request(step: GraphStep, facts: StepFacts) {
-      const urls = recipientLinks(links, facts.contact.id, null);
-      const run = { id: newId(), startedAt: now.toISOString() };
+    end,
+    reason,
+    endsAt: end === 'WAITING' ? null : at,
+    steps: steps.map((step) => ({
+      stepId: step.stepId,
+      name: step.stepName,
+      type: step.stepType,
+      at: step.startedAt,
+      outcome: outcomeOf(step),
+      output: step.stepType === 'TRIGGER' ? ofTrigger : shownOutput(step, facts),
+      error: step.error,
+    })),
+  };
+}
+
+function outcomeOf({ status, output }: StepRun): TestedStep['outcome'] {
+  if (openStepStatuses.has(status)) return 'WAITING';
+  if (status === 'FAILED') return 'FAILED';
+  return status === 'SKIPPED' || output?.skipped !== undefined ? 'SKIPPED' : 'COMPLETED';
+}
+
+// What a step would do: without what only an execution that was there can say.
+function shownOutput(step: StepRun, facts: StepFacts): TestedStep['output'] {
+  const { stepType, status, scheduledFor, executeAfter, eventName, outcome } = step;
+  const output = step.output ?? {};
+  if (output.exit !== undefined) return { exit: output.exit, reason: output.reason };
+  if (status === 'FAILED') return {};
+  switch (stepType) {
+    case 'DELAY':
+      return { until: scheduledFor };
+    case 'WAIT_UNTIL':
+      return untilOutput(step, facts);
+    case 'WAIT_FOR_EVENT': {
+      const timedOut = outcome === 'TIMEOUT' ? { until: executeAfter } : {};
+      return { eventName, waitOutcome: outcome ?? 'TIMEOUT', ...timedOut };
+    }
+    case 'UPDATE_CONTACT': {
+      const { updates, newData, subscribed } = output;
+      return { updates, newData, subscribed };
+    }
+    case 'EXIT':
+      return { reason: output.reason };
+    default:
+      return output;
+  }
+}
+
+// With the next times of day, so that people see what they have asked for.
+function untilOutput({ input, output, startedAt, scheduledFor }: StepRun, facts: StepFacts): TestedStep['output'] {
+  const { config } = readStepConfig('WAIT_UNTIL', input);
+  if (config === null) return {};
+  if (output === null) return { ...decideUntil(config, facts, startedAt, null).output };
+  if (!('time' in config)) return output;
+  const next = [Date.parse(scheduledFor ?? startedAt)];
+  while (next.length < 3) next.push(nextTime(config, String(output.zone), (next.at(-1) ?? 0) + 1));
+  return { ...output, next: next.map((instant) => new Date(instant).toISOString()) };
+}
+
+/** The answers to the steps of a test run: conditions are asked of the rows as they are, and events come as the request says. */
+function worldOf(deps: TestRunDeps, { waits, waitData }: TestRun, trigger: JsonObjectValue | null): RehearsedWorld {
+  const { db, links, project } = deps;
+  const scopeOf = ({ now }: { now: string }): TreeScope => ({
+    projectId: project.id,
+    now: new Date(now),
+    trigger: async () => trigger,
+  });
+  const data = waitData ? contextOf(waitData as JsonObjectValue) : null;
+  return {
+    hold: ({ run, contact }, trees) => treesHold(db, trees, contact, scopeOf(run)),
+    decide: ({ run, contact }, config) => decideCondition(db, config, { contact, context: run.context }, scopeOf(run)),
+    send: (facts, step) => rehearsedMail(deps, facts, step),
+    request({ run, contact }, step) {
+      const { context, automationId: id, automationName: name } = run;
+      const urls = recipientLinks(links, contact.id, null);
       const request = webhookRequest(configOf('WEBHOOK', step), {
-        ...facts,
-        urls,
-        stepRunId: newId(),
-        automation: { id: automation.id, name: automation.name },
-        run,
+        ...{ contact, context, urls, stepRunId: newId(), automation: { id, name }, run },
       });
       return { method: request.method, url: request.url.href };
     },
+    awaited: (name) => (waits === 'EVENT' ? { name, data } : null),
+    passes: (event, where) => eventPasses(db, project.id, event, where),
+    async meets(event, on) {
+      const asked = await eventOf(db, project.id, on);
+      return asked?.eventName === event.name && (await eventPasses(db, project.id, event, asked.where));
+    },
   };
+}
+
+async function rehearsedMail(
+  { db, links, project }: TestRunDeps,
+  { run, contact }: RunFacts,
+  step: GraphStep,
+): Promise<JsonObjectValue> {
+  const config = configOf('SEND_EMAIL', step);
+  const template = await templateOf(db, project.id, step.templateId ?? config.templateId ?? null);
+  const recipient = recipientOf(config);
+  const { messageClass } = mailKind(template);
+  const recipientEmail = recipient.type === 'CUSTOM' ? recipient.customEmail : contact.email;
+  const output = { templateId: template.id, recipientType: recipient.type, recipientEmail };
+  const isMarketing = messageClass !== 'TRANSACTIONAL' && recipient.type === 'CONTACT';
+  if (isMarketing && !contact.subscribed) return { ...output, skipped: 'unsubscribed' };
+  if (isMarketing && isHeldOut(project.holdout, contact.id, new Date(run.now)))
+    return { ...output, skipped: 'holdout' };
+  const { subject, body } = template;
+  const { name: projectName, language, escapeContactData } = project;
+  const missing = new Set<string>();
+  const rendered = failing(() =>
+    withinLimits(() =>
+      prepareContent(
+        { subject, body, messageClass, projectName, language, escapeContactData, findsSimilarFields: true },
+        links,
+      ).renderFor({ emailId: null, contact, event: run.context, isCampaign: false, missing }),
+    ),
+  );
+  return { ...output, subject: rendered.subject, ...(missing.size > 0 ? { missing: [...missing].sort() } : {}) };
 }
 
 function failing<Result>(render: () => Result): Result {

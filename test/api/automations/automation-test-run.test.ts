@@ -109,6 +109,24 @@ test('an event whose data fails the tests of the trigger starts nothing, and one
   expect(await walk(null, { total: 500 })).toEqual(['COMPLETED', 2, 'EVENT']);
 });
 
+test('an event that both ends the workflow and is waited for ends it, and one that fails the tests of the exit does not', async () => {
+  const where = [{ path: 'total', operator: 'greaterThan', value: 100 }];
+  const exits = [{ id: 'bought', on: { event: 'order.placed', where }, reason: 'bought' }];
+  const { id } = await hand.automation();
+  const step = await hand.step(id, 'WAIT_FOR_EVENT', { eventName: 'order.placed', timeout: 60 });
+  await hand.done('PATCH', `/workflows/${id}`, { exits });
+  const run = (total: number) =>
+    hand.done('POST', `/workflows/${id}/test-run`, { contactId: contacts.pro, waitData: { total } });
+  const left = await run(101);
+  expect(left).toMatchObject({ end: 'EXITED', reason: 'bought' });
+  expect(left.steps[1]).toMatchObject({
+    stepId: step,
+    outcome: 'SKIPPED',
+    output: { exit: 'bought', reason: 'bought' },
+  });
+  expect(await run(100)).toMatchObject({ end: 'COMPLETED', steps: [{}, { output: { waitOutcome: 'EVENT' } }] });
+});
+
 test('ends where a condition has no path for a contact', async () => {
   const { body } = await tried({ contactId: contacts.free });
   expect(body.end).toBe('COMPLETED');

@@ -4640,7 +4640,7 @@ class TestWorkflowRequest(TypedDict):
     data: NotRequired[Optional[Dict[str, Any]]]
     """Data of the event that starts the workflow; null or absent for none."""
     waits: NotRequired[Literal["EVENT", "TIMEOUT"]]
-    """Outcome of every wait for an event: `EVENT` if the event arrives at once and its data passes `where`, `TIMEOUT` if it never does. Default: `"EVENT"`."""
+    """Outcome of every wait for an event: `EVENT` if the event arrives at once and its data passes `where`, `TIMEOUT` if it never does. An event that an exit or the goal is for ends the test. Default: `"EVENT"`."""
     waitData: NotRequired[Optional[Dict[str, Any]]]
     """Data of the awaited events, for `EVENT`; null or absent for none."""
     graph: NotRequired[TestWorkflowRequestGraph]
