@@ -51,6 +51,7 @@ export const slowTests = [
   'test/browser/dashboard.test.ts',
   'test/browser/dashboard-designer.test.ts',
   'test/browser/scenario-marketers-week.test.ts',
+  'test/browser/journeys.test.ts',
   'test/browser/dashboard-canvas.test.ts',
   'test/workflows/campaign-revise.test.ts',
   'test/browser/accounts.test.ts',

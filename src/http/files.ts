@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -25,10 +26,14 @@ export function documentation(document: () => unknown, baseUrl: string): () => P
   };
 }
 
+const picture = /^\/docs\/pictures\/([\w-]+\.webp)$/;
+
 /** The guides at `/docs` and the API reference at `/docs/reference`, everything served from here. */
 export function docsPages(docs: () => Promise<Docs>): Middleware {
   return async (ctx, next) => {
     if (!(ctx.path === '/docs' || ctx.path.startsWith('/docs/')) || !readsPage(ctx)) return next();
+    const [, name] = picture.exec(ctx.path) ?? [];
+    if (name !== undefined) return sendPicture(ctx, name, next);
     const site = await docs();
     const file =
       ctx.path === '/docs/search.json' ? site.search() : site.find(ctx.path === '/docs/' ? '/docs' : ctx.path);
@@ -56,6 +61,14 @@ async function sendDocsFile(ctx: Context, file: DocsFile): Promise<void> {
   }
   ctx.set('Content-Encoding', 'gzip');
   ctx.body = await compressed(file);
+}
+
+/** Sends a picture of a guide, which an upgrade may replace. */
+async function sendPicture(ctx: Context, name: string, next: () => Promise<unknown>): Promise<unknown> {
+  const folder = join(guides, 'pictures');
+  if (!existsSync(join(folder, name))) return next();
+  ctx.set('Cache-Control', 'public, max-age=3600');
+  return send(ctx, name, { root: folder });
 }
 
 const compress = promisify(gzip);

@@ -8,12 +8,15 @@ let counter = 0;
 let pool = randomBytes(8192);
 let poolOffset = 0;
 
+// A clock that goes back further was wrong before: ids that followed it would be from the future until the process ends.
+const longestStepBack = 3_600_000;
+
 /**
  * A UUID version 7 (RFC 9562): 48 bits of milliseconds, then a 12-bit counter that keeps ids of one process and
  * one millisecond in order, then 62 random bits.
  */
 export function newId(now: number = Date.now()): string {
-  if (now > lastMillis) {
+  if (now > lastMillis || now < lastMillis - longestStepBack) {
     lastMillis = now;
     counter = (nextRandom(2).readUInt16BE(0) & 0x7ff) >>> 0;
   } else if (++counter > 0xfff) {

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -201,6 +201,7 @@ test('the commands with the command line run it from the service', async () => {
 test('the snippets for a terminal install the clients, and the command line signs in and sends', async (context) => {
   const own = join(folder, 'terminal');
   mkdirSync(own);
+  cpSync(join(root, 'examples/journeys'), join(own, 'journeys'), { recursive: true });
   const snippets = guides.flatMap((guide) => snippetsOf(`docs/guides/${guide}.md`, 'console'));
   const [start, ...others] = snippets;
   expect(start).toBe('npm ci && npm start\n');

@@ -27,8 +27,11 @@ export interface DashboardWorld extends AsyncDisposable {
   inPage(options: BrowserContextOptions, work: (page: Page) => Promise<void>): Promise<void>;
 }
 
-/** Builds the dashboard where it is not up to date, and starts everything. */
-export async function dashboardWorld(settings: Record<string, string> = {}): Promise<DashboardWorld> {
+/** Builds the dashboard where it is not up to date, and starts everything; `prepare` comes before anybody uses the database. */
+export async function dashboardWorld(
+  settings: Record<string, string> = {},
+  prepare: (database: TestDatabase) => Promise<unknown> = async () => undefined,
+): Promise<DashboardWorld> {
   await builtDashboard();
   const closing: (() => PromiseLike<unknown>)[] = [];
   const close = async () => {
@@ -38,6 +41,7 @@ export async function dashboardWorld(settings: Record<string, string> = {}): Pro
     const browser = await sharedBrowser();
     const database = await testDatabase();
     closing.push(() => database.close());
+    await prepare(database);
     const { url, settings: own } = await ownAddress();
     const webhook = { webhookUser: 'fernpost', webhookPassword: 'dashboard' };
     const sandbox = await createSandbox({

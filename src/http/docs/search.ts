@@ -38,7 +38,7 @@ export function searchModule(): string {
 export function plainText(markdown: string): string {
   return markdown
     .replaceAll(/<a id="[^"]*"><\/a>/g, '')
-    .replaceAll(/\[([^\]]*)\]\([^)]*\)/g, '$1')
+    .replaceAll(/!?\[([^\]]*)\]\([^)]*\)/g, '$1')
     .replaceAll(/^```\w*$/gm, '')
     .replaceAll(/^\|?(?:\s*:?-+:?\s*\|)+\s*$/gm, '')
     .replaceAll(/`|\*\*/g, '')

@@ -363,7 +363,13 @@ function stepDecision(step: StepTaken, source: Decision['source']): Decision {
       at,
       source,
     });
-  if (status === 'SKIPPED') return recorded('workflow.step', 'info', `Step "${name}" was skipped.`, { at, source });
+  if (status === 'SKIPPED') {
+    const how =
+      typeof output?.reason === 'string'
+        ? `ended early. The contact left the workflow: ${output.reason}`
+        : 'was skipped';
+    return recorded('workflow.step', 'info', `Step "${name}" ${how}.`, { at, source });
+  }
   if (type === 'CONDITION' && output !== null) {
     const { field, operator, expectedValue = null, actualValue = null } = output;
     const compared = typeof field === 'string' ? `: "${field}" is ${JSON.stringify(actualValue)}` : '';

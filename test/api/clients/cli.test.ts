@@ -176,6 +176,45 @@ test('pulls, plans and pushes a workflow, and refuses to overwrite an edit of so
   expect((await run(['workflows', 'push', '--force', path])).out).toContain('~ DELAY Wait a day');
 });
 
+test('pushes a file without an id: the workflow is created once, even where its graph is refused at first', async () => {
+  const call = (method: string, path: string) => api.call(project.secretKey, method, path);
+  const path = join(home, 'new.json');
+  const position = { x: 0, y: 0 };
+  const wait = { id: 'wait', type: 'DELAY', name: 'Wait', position, config: { amount: 1, unit: 'days' } };
+  const written = {
+    name: 'Made by a file',
+    triggerType: 'EVENT',
+    eventName: 'signup',
+    allowReentry: true,
+    steps: [{ id: 'start', type: 'TRIGGER', name: 'Trigger', position, config: {} }, wait],
+    transitions: [{ fromStepId: 'start', toStepId: 'nowhere' }],
+  };
+  writeFileSync(path, JSON.stringify(written));
+  expect(await run(['workflows', 'plan', path])).toMatchObject({ code: 2, err: expect.stringContaining('has no id') });
+  expect(await run(['workflows', 'push', path])).toMatchObject({
+    code: 1,
+    err: expect.stringContaining('is no step of this graph'),
+  });
+  const started = JSON.parse(readFileSync(path, 'utf8'));
+  writeFileSync(
+    path,
+    JSON.stringify({ ...started, transitions: [{ fromStepId: started.steps[0].id, toStepId: 'wait' }] }),
+  );
+  expect((await run(['workflows', 'push', path])).out).toContain('+ DELAY Wait');
+  const { body: list } = await call('GET', '/workflows?search=Made');
+  expect(list.data.map(({ id }: { id: string }) => id)).toEqual([started.id]);
+  expect((await call('GET', `/workflows/${started.id}`)).body).toMatchObject({
+    ...{
+      name: 'Made by a file',
+      enabled: false,
+      allowReentry: true,
+      triggerConfig: { eventName: 'signup' },
+      issues: [],
+    },
+    transitions: [{ fromStepId: started.steps[0].id }],
+  });
+});
+
 test('pulls and pushes exits and the goal of a workflow, and shows how many have reached it', async () => {
   const { body: made } = await api.call(project.secretKey, 'POST', '/workflows', { name: 'Aims', eventName: 'signup' });
   const path = join(home, 'goal.json');

@@ -387,6 +387,9 @@ describe('the service about itself', () => {
     expect(await plain.text()).toContain('<h1>Operating Fernpost</h1>');
     const known = { 'If-None-Match': index.headers.get('etag') ?? '' };
     expect((await fetch(`${api.url}/docs/search.json`, { headers: known })).status).toBe(304);
+    const picture = await fetch(`${api.url}/docs/pictures/journeys-why.webp`);
+    expect([picture.status, picture.headers.get('content-type')]).toEqual([200, 'image/webp']);
+    expect((await fetch(`${api.url}/docs/pictures/nothing.webp`)).status).toBe(404);
     expect((await api.call(null, 'GET', '/docs/nothing')).status).toBe(404);
     expect((await api.call(null, 'GET', '/docs/nothing.md')).status).toBe(404);
   });

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test, vi } from 'vitest';
 import { AppError } from '../../../src/lib/errors.ts';
-import { isUuid, newId } from '../../../src/lib/ids.ts';
+import { instantOf, isUuid, newId } from '../../../src/lib/ids.ts';
 import { clampLimit, decodeCursor, encodeCursor, isInstant } from '../../../src/lib/pages.ts';
 import { seal, unseal } from '../../../src/lib/seal.ts';
 import { cutText } from '../../../src/lib/text.ts';
@@ -14,6 +14,13 @@ describe('ids', () => {
     expect(ids.every((id) => isUuid(id) && id[14] === '7' && '89ab'.includes(id[19] ?? ''))).toBe(true);
     expect(new Set(ids).size).toBe(ids.length);
     expect([...ids].sort()).toEqual(ids);
+  });
+
+  test('stay in order when the clock steps back a little, and follow it when it was wrong by more than an hour', () => {
+    const ahead = Date.now() + 86_400_000;
+    const ids = [ahead, ahead - 3_000_000, ahead - 3_600_000].map((at) => newId(at));
+    expect([...ids].sort()).toEqual(ids);
+    expect(instantOf(newId(ahead - 3_700_000)).getTime()).toBe(ahead - 3_700_000);
   });
 });
 

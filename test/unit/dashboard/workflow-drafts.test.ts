@@ -197,13 +197,15 @@ test('a way for every outcome has counted all those whom no other way is for', (
       },
     ],
   };
+  const counted = (one: ReturnType<typeof way>, siblings: ReturnType<typeof way>[]) =>
+    pathCountOf(one, siblings, people.steps.find(({ stepId }) => stepId === one.fromStepId)?.branches ?? []);
   const either = way('ask', 'end');
   const onEvent = way('ask', 'mail', { waitOutcome: 'EVENT' });
-  expect(pathCountOf(either, [], people)).toEqual({ count: 7, failed: 0 });
-  expect(pathCountOf(either, [onEvent], people)).toEqual({ count: 4, failed: 0 });
-  expect(pathCountOf(onEvent, [either], people)).toEqual({ count: 3, failed: 0 });
-  expect(pathCountOf(way('hook', 'end'), [], people)).toEqual({ count: 10, failed: 2 });
-  expect(pathCountOf(way('mail', 'end'), [], people)).toEqual({ count: 0, failed: 0 });
+  expect(counted(either, [])).toEqual({ count: 7, failed: 0 });
+  expect(counted(either, [onEvent])).toEqual({ count: 4, failed: 0 });
+  expect(counted(onEvent, [either])).toEqual({ count: 3, failed: 0 });
+  expect(counted(way('hook', 'end'), [])).toEqual({ count: 10, failed: 2 });
+  expect(counted(way('mail', 'end'), [])).toEqual({ count: 0, failed: 0 });
   expect(figuresOf(onEvent, [either], people, 'Ask')).toEqual({
     text: '3 · 30%',
     drop: '',
@@ -211,6 +213,17 @@ test('a way for every outcome has counted all those whom no other way is for', (
       '3 of 10 contacts that reached “Ask” took this path (30%). 1 dropped off (10%) at this step. 2 are still there.',
   });
   expect(figuresOf(either, [], people, 'Ask')).toMatchObject({ text: '7 · 70%', drop: '−10%' });
+  // Who has left the workflow at a step has not gone on to the next.
+  const left = [
+    { branch: 'next', count: 3 },
+    { branch: 'exit:bought', count: 1 },
+  ];
+  const exited = { steps: [{ stepId: 'wait', reached: 4, dropped: 0, invalidZones: 0, branches: left }] };
+  expect(figuresOf(way('wait', 'mail'), [], exited, 'Wait')).toEqual({
+    text: '3 · 75%',
+    drop: '',
+    words: '3 of 4 contacts that reached “Wait” took this path (75%). 1 left the workflow.',
+  });
   // What is nearly all or nearly nobody is not rounded to it.
   expect(figuresOf(way('hook', 'end'), [], people, 'Hook')).toMatchObject({ text: '10 (2 failed) · 1%', drop: '−99%' });
   const rare = {

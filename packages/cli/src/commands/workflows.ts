@@ -1,5 +1,5 @@
 import { readFileSync, writeFileSync } from 'node:fs';
-import { type Body, FernpostError, type Reply } from '@fernpost/sdk';
+import { type Body, type Fernpost, FernpostError, type Reply } from '@fernpost/sdk';
 import { Command } from 'commander';
 import { clientOf } from '../settings.ts';
 import { plain, print, UsageError } from '../terminal.ts';
@@ -12,6 +12,15 @@ interface WorkflowFile extends Graph {
   name: string;
   /** The state of the workflow that the file was made from; `push` refuses when somebody else has changed it since. */
   revision: number;
+}
+
+type Trigger = Pick<Body<'createWorkflow'>, 'triggerType' | 'eventName' | 'triggerConfig' | 'allowReentry'>;
+
+/** A file as somebody writes it: without an `id` it is a workflow that `push` creates, and a step may name its `template`. */
+interface WrittenFile extends Omit<WorkflowFile, 'id' | 'revision' | 'steps'>, Trigger {
+  id?: string;
+  revision?: number;
+  steps: (Graph['steps'][number] & { template?: string })[];
 }
 
 /** `fernpost workflows pull|plan|push|rollout|pause|resume|goal|retry|enroll`. */
@@ -34,8 +43,11 @@ export function workflowCommands(): Command {
         .description('show what a push would change; changes nothing')
         .argument('<file>')
         .action(async (path: string, _, command: Command) => {
-          const file = read(path);
-          const plan = await clientOf(command).workflows.replaceGraph(file.id, { ...graphOf(file), dryRun: true });
+          const client = clientOf(command);
+          const written = read(path);
+          if (written.id === undefined) throw new UsageError(`${path} has no id yet: "push" creates the workflow.`);
+          const file = await withTemplates(written, client);
+          const plan = await client.workflows.replaceGraph(written.id, { ...graphOf(file), dryRun: true });
           if (!plan.dryRun) throw new Error('The service published the graph although it was asked not to.');
           print(command, plan, describe(plan));
           if (plan.issues.length > 0)
@@ -103,7 +115,9 @@ function retryCommand(): Command {
 
 function pushCommand(): Command {
   return new Command('push')
-    .description('publish the graph of a file; contacts already in the workflow stay in their version')
+    .description(
+      'publish the graph of a file; contacts already in the workflow stay in their version. A file without an id creates the workflow, disabled',
+    )
     .argument('<file>')
     .option('--force', 'even if someone else has changed the workflow since')
     .option('--rollout <percent>', 'only to this share of new contacts at first', Number)
@@ -132,9 +146,10 @@ interface PushOptions {
 }
 
 async function push(path: string, { force, ...options }: PushOptions, command: Command): Promise<void> {
-  const file = read(path);
   const rollout = rolloutOf(options);
-  const { workflows } = clientOf(command);
+  const client = clientOf(command);
+  const { workflows } = client;
+  const file = await created(path, await withTemplates(read(path), client), client);
   const publish = (dryRun: boolean, more: { rollout?: Rollout } = {}) =>
     workflows
       .replaceGraph(file.id, { ...graphOf(file), ...more, dryRun }, force ? {} : { ifMatch: `"${file.revision}"` })
@@ -154,6 +169,57 @@ async function push(path: string, { force, ...options }: PushOptions, command: C
     done,
     `${describe(done)}\nPublished as revision ${done.workflow.revision}${to}. ${path} has the new IDs.`,
   );
+}
+
+/** Creates the workflow of a file that has no id yet, and writes the id into the file: whatever fails then, the next push goes on with it. */
+async function created(path: string, file: WrittenFile, { workflows }: Fernpost): Promise<WorkflowFile> {
+  const { id, revision, name, triggerType, eventName, triggerConfig, allowReentry, ...graph } = file;
+  if (id !== undefined) return { ...graph, id, name, revision: revision ?? 0 };
+  const made = await workflows.create({
+    name,
+    ...(triggerType === undefined ? {} : { triggerType }),
+    ...(eventName === undefined ? {} : { eventName }),
+    ...(triggerConfig === undefined ? {} : { triggerConfig }),
+    ...(allowReentry === undefined ? {} : { allowReentry }),
+  });
+  const { steps, revision: first } = await workflows.get(made.id);
+  const trigger = steps.find(({ type }) => type === 'TRIGGER')?.id ?? '';
+  const written = graph.steps.find(({ type }) => type === 'TRIGGER')?.id;
+  const real = (step: string) => (step === written ? trigger : step);
+  const started = {
+    id: made.id,
+    name,
+    revision: first,
+    ...graph,
+    steps: graph.steps.map((step) => ({ ...step, id: real(step.id) })),
+    transitions: graph.transitions.map((way) => ({
+      ...way,
+      fromStepId: real(way.fromStepId),
+      toStepId: real(way.toStepId),
+    })),
+  };
+  write(path, started);
+  return started;
+}
+
+/** The file with the ids of the templates that its steps name. */
+async function withTemplates(file: WrittenFile, { templates }: Fernpost): Promise<WrittenFile> {
+  const named = new Set(file.steps.flatMap(({ template }) => template ?? []));
+  if (named.size === 0) return file;
+  const ids = new Map<string, string>();
+  for await (const { id, name } of templates.list({ pageSize: 100 })) if (named.has(name)) ids.set(name, id);
+  const missing = [...named].filter((name) => !ids.has(name));
+  if (missing.length > 0)
+    throw new UsageError(
+      `No template is named ${missing.map((name) => `"${name}"`).join(', ')}: "templates push" makes them.`,
+    );
+  return {
+    ...file,
+    steps: file.steps.map(({ template, ...step }) => {
+      const templateId = template === undefined ? undefined : ids.get(template);
+      return templateId === undefined ? step : { ...step, config: step.config ?? {}, templateId };
+    }) as WrittenFile['steps'],
+  };
 }
 
 async function goal(id: string, { by }: { by?: string }, command: Command): Promise<void> {
@@ -333,7 +399,7 @@ function fileOf(workflow: Reply<'getWorkflow'>): WorkflowFile {
 }
 
 // A file that an earlier version wrote has neither exits nor a goal, and leaves them.
-function graphOf({ steps, transitions, exits, goal }: WorkflowFile): Graph {
+function graphOf({ steps, transitions, exits, goal }: Graph): Graph {
   return {
     steps,
     transitions,
@@ -365,11 +431,12 @@ function readJson(path: string): unknown {
   }
 }
 
-function read(path: string): WorkflowFile {
-  const file = readJson(path) as Partial<WorkflowFile>;
-  if (typeof file.id !== 'string' || !Array.isArray(file.steps) || !Array.isArray(file.transitions))
+function read(path: string): WrittenFile {
+  const file = readJson(path) as Partial<WrittenFile>;
+  const isKnown = typeof file.id === 'string' || (file.id === undefined && typeof file.name === 'string');
+  if (!isKnown || !Array.isArray(file.steps) || !Array.isArray(file.transitions))
     throw new UsageError(`${path} is no workflow: "fernpost workflows pull" writes one.`);
-  return file as WorkflowFile;
+  return file as WrittenFile;
 }
 
 function write(path: string, file: WorkflowFile): void {

@@ -1,6 +1,5 @@
-import { BoxSelect, ClipboardPaste, Copy, CopyPlus, Ellipsis, Scissors } from 'lucide-react';
-import { Button } from '../../../ui/Button.tsx';
-import { Menu, MenuItem, MenuSeparator } from '../../../ui/Menu.tsx';
+import { BoxSelect, ClipboardPaste, Copy, CopyPlus, Scissors } from 'lucide-react';
+import { MenuItem, MenuSeparator } from '../../../ui/Menu.tsx';
 import type { CanvasEdits } from '../canvas/Canvas.tsx';
 import { readClipboard, writeClipboard } from '../canvas/clipboard.ts';
 import { type Selection, selectedSteps } from '../canvas/selection.ts';
@@ -12,13 +11,7 @@ export function EditMenu({ edits, selection }: { edits: CanvasEdits; selection: 
     if (text !== null) void writeClipboard(text);
   };
   return (
-    <Menu
-      trigger={
-        <Button size="small" variant="plain" aria-label="Edit steps">
-          <Ellipsis aria-hidden />
-        </Button>
-      }
-    >
+    <>
       {hasSteps ? (
         <>
           <MenuItem onSelect={() => take(edits.onCopy())}>
@@ -39,6 +32,6 @@ export function EditMenu({ edits, selection }: { edits: CanvasEdits; selection: 
       <MenuItem onSelect={edits.onSelectAll}>
         <BoxSelect aria-hidden /> Select all steps
       </MenuItem>
-    </Menu>
+    </>
   );
 }

@@ -1,13 +1,13 @@
-import { Network, PanelRightClose, PanelRightOpen, Plus, Redo2, RotateCcw, Undo2 } from 'lucide-react';
+import { Ellipsis, Network, PanelRightClose, PanelRightOpen, Plus, Redo2, RotateCcw, Undo2 } from 'lucide-react';
 import { loaded } from '../../../api/load.ts';
 import { usePart } from '../../../standby/use-part.ts';
 import { Button } from '../../../ui/Button.tsx';
+import { Menu } from '../../../ui/Menu.tsx';
 import { counted } from '../../../words/numbers.ts';
 import { loadLayout } from '../canvas/layout-part.ts';
 import type { Selection } from '../canvas/selection.ts';
 import { withPlaces } from '../graph/draft.ts';
 import type { DesignerEdits } from './designer-edits.ts';
-import { EditMenu } from './EditMenu.tsx';
 import { blockedBy, type Editing } from './editing.ts';
 import { StepMenu } from './StepMenu.tsx';
 
@@ -52,7 +52,7 @@ export function DesignerToolbar({
         }
       />
       <GraphButtons editing={editing} onArrange={onArrange} />
-      <EditMenu edits={edits} selection={selection} />
+      <EditSteps edits={edits} selection={selection} />
       <span className="designer-bar-end">
         <span className="min-w-0 truncate text-sm text-muted @max-md:sr-only" role="status">
           {changes === 0 ? 'No changes' : `${state}${isChecking ? ', checking…' : ''}`}
@@ -112,5 +112,23 @@ function GraphButtons({ editing, onArrange }: { editing: Editing; onArrange: () 
         <Network aria-hidden /> <span className="@max-2xl:hidden">Arrange</span>
       </Button>
     </>
+  );
+}
+
+const loadMenu = () => import('./EditMenu.tsx');
+
+/** What is done with the selected steps. */
+function EditSteps(props: { edits: DesignerEdits; selection: Selection }) {
+  const menu = usePart(loadMenu);
+  return (
+    <Menu
+      trigger={
+        <Button size="small" variant="plain" aria-label="Edit steps">
+          <Ellipsis aria-hidden />
+        </Button>
+      }
+    >
+      {menu ? <menu.EditMenu {...props} /> : null}
+    </Menu>
   );
 }

@@ -21,8 +21,10 @@ export function figuresOf(
   const step = people?.steps.find(({ stepId }) => stepId === way.fromStepId);
   if (!step || step.reached === 0) return null;
   const { reached, dropped, branches } = step;
-  const taken = pathCountOf(way, siblings, people);
-  const open = reached - dropped - branches.reduce((sum, branch) => sum + branch.count, 0);
+  const taken = pathCountOf(way, siblings, branches);
+  const sumOf = (some: typeof branches) => some.reduce((sum, one) => sum + one.count, 0);
+  const open = reached - dropped - sumOf(branches);
+  const left = sumOf(branches.filter(({ branch }) => branch.startsWith('exit:')));
   const failed = taken.failed > 0 ? ` (${count(taken.failed)} failed)` : '';
   return {
     text: `${count(taken.count)}${failed}${taken.count > 0 ? ` · ${share(taken.count, reached)}` : ''}`,
@@ -30,6 +32,7 @@ export function figuresOf(
     words: [
       `${count(taken.count)} of ${counted(reached, 'contact')} that reached “${from}” took this path (${share(taken.count, reached)}).`,
       taken.failed > 0 ? `For ${count(taken.failed)} of them the request failed.` : '',
+      left > 0 ? `${count(left)} left the workflow.` : '',
       dropped > 0 ? `${dropOff(step)} at this step.` : '',
       open > 0 ? `${count(open)} ${open === 1 ? 'is' : 'are'} still there.` : '',
     ]

@@ -118,22 +118,23 @@ export function wayOf(
 }
 
 /**
- * How many people have taken a way so far; one for every outcome has those of all outcomes that no other way is for. Of a
- * webhook `failed` says how many of them went on although the receiver refused.
+ * How many people have taken a way so far, of those who left its step; one for every outcome has those of all outcomes that no other way is
+ * for, without whoever met an exit or the goal. Of a webhook `failed` says how many of them went on although the receiver refused.
  */
 export function pathCountOf(
-  way: Pick<Transition, 'fromStepId' | 'branch' | 'waitOutcome'>,
+  way: Pick<Transition, 'branch' | 'waitOutcome'>,
   siblings: readonly Pick<Transition, 'branch' | 'waitOutcome'>[],
-  people: PathCounts | undefined,
+  branches: PathCounts['steps'][number]['branches'],
 ): { count: number; failed: number } {
-  const taken = people?.steps.find(({ stepId }) => stepId === way.fromStepId)?.branches ?? [];
   const key = wayKey(way);
-  const others = new Set(siblings.map(wayKey));
-  const own = taken.filter(({ branch }) =>
-    key === 'next' ? branch === 'next' || !others.has(branch) : branch === key,
-  );
-  const sum = (counts: typeof own) => counts.reduce((total, { count }) => total + count, 0);
-  return { count: sum(own), failed: sum(own.filter(({ branch }) => branch === 'failure')) };
+  const others = siblings.map(wayKey);
+  const taken = { count: 0, failed: 0 };
+  for (const { branch, count } of branches) {
+    if (key === 'next' ? others.includes(branch) || branch.startsWith('exit:') : branch !== key) continue;
+    taken.count += count;
+    if (branch === 'failure') taken.failed += count;
+  }
+  return taken;
 }
 
 /** The ways of a step that lead nowhere yet and may be connected. */
@@ -152,6 +153,7 @@ export function summary({ type, config, template }: Pick<Step, 'type' | 'config'
   const text = (value: unknown) => (value === undefined || value === null ? '' : String(value));
   switch (type) {
     case 'TRIGGER':
+      if (config.field) return summary({ type: 'WAIT_UNTIL', config });
       return config.eventName ? `On ${eventText(text(config.eventName))}` : 'On a schedule or manually';
     case 'SEND_EMAIL': {
       const recipient = config.recipient as { type?: string; customEmail?: string } | undefined;
