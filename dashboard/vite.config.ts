@@ -1,3 +1,4 @@
+import { fileURLToPath } from 'node:url';
 import tailwind from '@tailwindcss/vite';
 import react from '@vitejs/plugin-react';
 import { defineConfig } from 'vite';
@@ -8,10 +9,16 @@ const pages = /^\/($|app(\/|$)|src\/|@|node_modules\/|icon\.svg$|index\.html$)/;
 
 export default defineConfig({
   plugins: [react(), tailwind()],
+  // The canvas of workflows blends no colors, and its pages are 3 kB lighter without what can.
+  resolve: {
+    alias: { 'd3-color': fileURLToPath(new URL('./src/pages/workflows/canvas/no-colors.ts', import.meta.url)) },
+  },
   build: {
     target: 'es2023',
     assetsDir: 'assets',
     sourcemap: false,
+    // Only browsers from before 2023 need it, and without it they load the same later.
+    modulePreload: { polyfill: false },
     chunkSizeWarningLimit: 900,
     // All styles at once: those of a page that could not be loaded at the first try are not asked for again.
     cssCodeSplit: false,
@@ -22,7 +29,7 @@ export default defineConfig({
           groups: [
             {
               name: 'parts',
-              test: /dashboard\/src\/(ui\/(?!Chart|EndlessRows|Tabs|overlays\/(?!use-))|api\/|words\/|app\/(?!CommandPalette|ShortcutsDialog|key-lists)|standby\/use-part)/,
+              test: /dashboard\/src\/(ui\/(?!Chart|DaysChart|EndlessRows|FileField|RotateDialog|Tabs|overlays\/(?!use-))|api\/|words\/(?!time-axis)|app\/(?!CommandPalette|ConflictDialog|draft|ShortcutsDialog|key-lists|unsaved)|standby\/use-part)/,
             },
           ],
         },
