@@ -105,6 +105,7 @@ import { Migration20261129015000_goals } from './Migration20261129015000_goals.t
 import { Migration20261129020000_date_triggers } from './Migration20261129020000_date_triggers.ts';
 import { Migration20261129022500_rollouts } from './Migration20261129022500_rollouts.ts';
 import { Migration20261129053100_goals_by_entry } from './Migration20261129053100_goals_by_entry.ts';
+import { Migration20261129063100_quiet_hours } from './Migration20261129063100_quiet_hours.ts';
 
 /** Every migration in the order it runs. A released one is never edited; a change of the schema is a new one. Functions have files of their own. */
 export const migrations = [
@@ -242,4 +243,5 @@ export const migrations = [
   { name: 'Migration20261129020000_date_triggers', class: Migration20261129020000_date_triggers },
   { name: 'Migration20261129022500_rollouts', class: Migration20261129022500_rollouts },
   { name: 'Migration20261129053100_goals_by_entry', class: Migration20261129053100_goals_by_entry },
+  { name: 'Migration20261129063100_quiet_hours', class: Migration20261129063100_quiet_hours },
 ];

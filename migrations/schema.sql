@@ -1390,6 +1390,7 @@ create table projects (
   event_retention_days integer,
   execution_retention_days integer,
   holdout jsonb,
+  quiet_hours jsonb,
   constraint projects_pkey primary key (id),
   constraint projects_public_key_hash_key unique (public_key_hash),
   constraint projects_secret_key_hash_key unique (secret_key_hash),

@@ -158,3 +158,37 @@ export function isTimezone(name: string): boolean {
 }
 /** Characters of the name of a time zone at most. */
 export const longestZone = 100;
+
+// What clocks in a zone show at an instant, as if it were UTC, in whole seconds.
+function wallAt(instant: number, zone: string): number {
+  const parts = clockIn(zone)?.formatToParts(instant) ?? [];
+  const part = (type: string) => Number(parts.find((one) => one.type === type)?.value);
+  return Date.UTC(part('year'), part('month') - 1, part('day'), part('hour'), part('minute'), part('second'));
+}
+
+/** How far clocks in a zone are ahead of UTC at an instant, in milliseconds. */
+export function offsetAt(instant: number, zone: string): number {
+  const second = Math.floor(instant / 1_000) * 1_000;
+  return wallAt(second, zone) - second;
+}
+
+/**
+ * Returns the instant at which clocks in a zone show a time, which is given as if it were UTC; all in milliseconds. Where clocks
+ * change, a time that is left out is as much later, and of one that comes twice it is the first: `compatible` of Temporal.
+ */
+export function wallInstant(wall: number, zone: string): number {
+  const before = wall - offsetAt(wall - dayMs, zone);
+  const after = wall - offsetAt(wall + dayMs, zone);
+  const shows = (instant: number) => instant + offsetAt(instant, zone) === wall;
+  return !shows(before) && shows(after) ? after : before;
+}
+
+/** Returns the milliseconds from midnight to a time of day, such as `09:00`. */
+export function timeOfDayMs(time: string): number {
+  return Date.parse(`1970-01-01T${time}Z`);
+}
+
+/** Returns the day of the week of a day that is given as if it were UTC: 1 for Monday to 7 for Sunday. */
+export function weekdayOf(day: number): number {
+  return ((new Date(day).getUTCDay() + 6) % 7) + 1;
+}

@@ -4,7 +4,14 @@ import { type Role, roleIncludes } from '../lib/access.ts';
 import { tryUnseal } from '../lib/seal.ts';
 import { baseColumns, isoInstant, lockRow } from '../store/columns.ts';
 import { type Database, raw, sql } from '../store/sql.ts';
-import { type Holdout, type ProjectRecord, type ProjectSummary, publicKeyModes, trackingModes } from './schema.ts';
+import {
+  type Holdout,
+  type ProjectRecord,
+  type ProjectSummary,
+  publicKeyModes,
+  type QuietHours,
+  trackingModes,
+} from './schema.ts';
 
 const p = defineEntity.properties;
 
@@ -37,6 +44,7 @@ export const Project = defineEntity({
     hideSecretKey: p.boolean().default(false),
     approvalAbove: p.integer().nullable().lazy(),
     timeZone: p.text().nullable().lazy(),
+    quietHours: p.json<QuietHours>().nullable().lazy(),
     emailRetentionDays: p.integer().nullable().lazy(),
     eventRetentionDays: p.integer().nullable().lazy(),
     executionRetentionDays: p.integer().nullable().lazy(),
@@ -123,7 +131,7 @@ const recordColumns =
   p.disabled_reason as "disabledReason", p.customer, p.subscription, p.billing_limit_workflows as "billingLimitWorkflows",
   p.billing_limit_campaigns as "billingLimitCampaigns", p.billing_limit_transactional as "billingLimitTransactional",
   p.billing_limit_inbound as "billingLimitInbound", p.tracking, p.language, p.escape_contact_data as "escapeContactData",
-  p.hide_secret_key as "hideSecretKey", p.approval_above as "approvalAbove", p.time_zone as "timeZone",
+  p.hide_secret_key as "hideSecretKey", p.approval_above as "approvalAbove", p.time_zone as "timeZone", p.quiet_hours as "quietHours",
   p.email_retention_days as "emailRetentionDays", p.event_retention_days as "eventRetentionDays", p.execution_retention_days as "executionRetentionDays",
   p.test_addresses as "testAddresses",
   p.public_key_mode as "publicKeyMode", p.public_key_requests_per_minute as "publicKeyRequestsPerMinute", p.created_at::text as "createdAt", p.updated_at::text as "updatedAt"`);

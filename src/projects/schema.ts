@@ -3,7 +3,9 @@ import { roles } from '../lib/access.ts';
 import { isTimezone } from '../lib/time.ts';
 import { EmailField } from '../lib/validation/email-address.ts';
 import {
+  choice,
   coded,
+  codedAt,
   field,
   GivenInstant,
   Instant,
@@ -11,8 +13,10 @@ import {
   NullableInstant,
   nameSchemas,
   Percentage,
+  TimeOfDay,
   textField,
   Uuid,
+  Weekdays,
 } from '../lib/validation/fields.ts';
 
 const Cap = v.nullable(Integer);
@@ -25,6 +29,31 @@ const KeptDays = v.nullish(
   v.picklist(keptDays, `must be ${keptDays.slice(0, -1).join(', ')} or ${keptDays.at(-1)} days, or null`),
 );
 const whoseDays = 'null for as long as the deployment keeps it.';
+
+/** Hours in which a project's marketing email waits, by the clocks of each contact. */
+export const QuietHours = v.pipe(
+  v.object({
+    from: field('Time of day at which they begin, such as `22:00`.', TimeOfDay),
+    to: field('Time of day at which they end, such as `08:00`; on the next day where it is before `from`.', TimeOfDay),
+    days: field(
+      'Days of the week on which they begin, from 1 for Monday to 7 for Sunday; all when absent.',
+      v.nullish(Weekdays, null),
+    ),
+    types: field(
+      'Types of email that wait: `MARKETING`, the default, and `HEADLESS`. Transactional email never waits.',
+      v.optional(
+        v.pipe(
+          v.array(choice(['MARKETING', 'HEADLESS']), 'must be a list of types'),
+          v.minLength(1, 'must have at least one type'),
+          v.maxLength(2, 'must have at most 2 types'),
+        ),
+        ['MARKETING'],
+      ),
+    ),
+  }),
+  codedAt('custom', 'to', ({ from, to }) => from !== to, 'must differ from "from"'),
+);
+export type QuietHours = v.InferOutput<typeof QuietHours>;
 
 /** A project as its members see it, keys included (docs/contract/platform.md#2-1). */
 export const ProjectRecord = v.object({
@@ -55,6 +84,7 @@ export const ProjectRecord = v.object({
     'Time zone in which the team sets times, such as `Europe/Berlin`; null for none.',
     v.nullable(v.string()),
   ),
+  quietHours: field('Hours in which email of workflows waits; null for none.', v.nullable(QuietHours)),
   emailRetentionDays: field(`Days for which email is kept; ${whoseDays}`, v.nullable(Integer)),
   eventRetentionDays: field(`Days for which events are kept; ${whoseDays}`, v.nullable(Integer)),
   executionRetentionDays: field(
@@ -116,6 +146,10 @@ export const ChangeProject = v.object({
         coded('invalid_string', isTimezone, 'must be a time zone such as Europe/Berlin'),
       ),
     ),
+  ),
+  quietHours: field(
+    'Hours in which email of workflows waits until their end in the time zone of the contact; null for none. Replaces the object as a whole.',
+    v.nullish(QuietHours),
   ),
   emailRetentionDays: field(
     `Days for which email is kept, ${keptDays.join(', ')}, not below CONTACT_HISTORY_DAYS; ${whoseDays} Older email is removed within hours, and cannot be brought back.`,
@@ -224,4 +258,4 @@ export const ProjectSummary = v.object({
 });
 export type ProjectSummary = v.InferOutput<typeof ProjectSummary>;
 
-nameSchemas({ Project: ProjectRecord, OwnProject, ProjectSummary, Holdout: HoldoutBody });
+nameSchemas({ Project: ProjectRecord, OwnProject, ProjectSummary, Holdout: HoldoutBody, QuietHours });

@@ -381,3 +381,50 @@ test('how long data is kept is chosen for each kind, and what that removes is as
     await expect.poll(kept).toEqual({ mail: 1825, events: null });
   });
 });
+
+test('quiet hours are set with the days on which they begin, and ended', async () => {
+  const other = await aProject(world.database, 'Quiet');
+  await joins(world.database.db, other.id, person, 'OWNER');
+  const hours = () =>
+    world.database.db
+      .row<{ hours: unknown }>('select quiet_hours as hours from projects where id = $1', [other.id])
+      .then((row) => row?.hours);
+  await inDashboard(async (page) => {
+    await page.goto(`${world.url}/app/${other.id}/settings`);
+    const group = (name: string) => page.getByRole('group', { name });
+    const days = group('Days on which they start');
+    await days.getByLabel('Sun').and(page.locator(':disabled')).waitFor();
+    await page.getByLabel('Hold emails from workflows').check();
+    await page.getByLabel('From', { exact: true }).fill('21:30');
+    for (const day of ['Sat', 'Sun']) await days.getByLabel(day).uncheck();
+    await group('Email types').getByLabel('Own footer').check();
+    await button(page, 'Save quiet hours').click();
+    await page.getByText('Quiet hours saved').waitFor();
+    const saved = { from: '21:30', to: '08:00', days: [1, 2, 3, 4, 5], types: ['MARKETING', 'HEADLESS'] };
+    expect(await hours()).toEqual(saved);
+    await page.reload();
+    await expect.poll(() => page.getByLabel('From', { exact: true }).inputValue()).toBe('21:30');
+    expect(await days.getByLabel('Sun').isChecked()).toBe(false);
+    expect(await accessibilityProblems(page)).toEqual([]);
+
+    for (const type of ['Marketing', 'Own footer']) await group('Email types').getByLabel(type).uncheck();
+    await button(page, 'Save quiet hours').click();
+    await page
+      .getByText(/must have at least one type/)
+      .first()
+      .waitFor();
+    expect(await hours()).toEqual(saved);
+    await page.getByLabel('Hold emails from workflows').uncheck();
+    await button(page, 'Save quiet hours').click();
+    await expect.poll(hours).toBe(null);
+    if (process.env.SHOT) {
+      await page.getByLabel('Hold emails from workflows').check();
+      await page.getByRole('heading', { name: 'Quiet hours' }).scrollIntoViewIfNeeded();
+      await page.screenshot({ path: '/tmp/q1.png' });
+      await page.setViewportSize({ width: 390, height: 844 });
+      await page.emulateMedia({ colorScheme: 'dark' });
+      await page.getByRole('heading', { name: 'Quiet hours' }).scrollIntoViewIfNeeded();
+      await page.screenshot({ path: '/tmp/q2.png' });
+    }
+  });
+});

@@ -1,42 +1,18 @@
 import * as v from 'valibot';
 import { parseIsoDate } from '../../lib/conditions/dates.ts';
 import type { JsonObjectValue, JsonValue } from '../../lib/contact-data.ts';
-import { clockIn, dayMs, hourMs, isTimezone, longestZone } from '../../lib/time.ts';
-import { choice, coded, codedAt, field, textField, wholeNumber } from '../../lib/validation/fields.ts';
+import {
+  dayMs,
+  hourMs,
+  isTimezone,
+  longestZone,
+  offsetAt,
+  timeOfDayMs,
+  wallInstant,
+  weekdayOf,
+} from '../../lib/time.ts';
+import { choice, coded, codedAt, field, TimeOfDay, textField, Weekdays } from '../../lib/validation/fields.ts';
 import { type FieldProblem, fieldProblems } from '../../lib/validation/problems.ts';
-
-// What clocks in a zone show at an instant, as if it were UTC, in whole seconds.
-function wallAt(instant: number, zone: string): number {
-  const parts = clockIn(zone)?.formatToParts(instant) ?? [];
-  const part = (type: string) => Number(parts.find((one) => one.type === type)?.value);
-  return Date.UTC(part('year'), part('month') - 1, part('day'), part('hour'), part('minute'), part('second'));
-}
-
-function offsetAt(instant: number, zone: string): number {
-  const second = Math.floor(instant / 1_000) * 1_000;
-  return wallAt(second, zone) - second;
-}
-
-/**
- * Returns the instant at which clocks in a zone show a time, which is given as if it were UTC; all in milliseconds. Where clocks
- * change, a time that is left out is as much later, and of one that comes twice it is the first: `compatible` of Temporal.
- */
-export function wallInstant(wall: number, zone: string): number {
-  const before = wall - offsetAt(wall - dayMs, zone);
-  const after = wall - offsetAt(wall + dayMs, zone);
-  const shows = (instant: number) => instant + offsetAt(instant, zone) === wall;
-  return !shows(before) && shows(after) ? after : before;
-}
-
-const time = v.pipe(
-  v.string('must be a time, for example "09:00"'),
-  coded<string>(
-    'invalid_string',
-    (text) => /^([01]\d|2[0-3]):[0-5]\d$/.test(text),
-    'must be a time, for example "09:00"',
-  ),
-);
-const msOf = (time: string) => Date.parse(`1970-01-01T${time}Z`);
 
 const Zone = v.pipe(
   textField('zone', 1, longestZone),
@@ -64,17 +40,8 @@ const zones = {
 
 /** The config of a WAIT_UNTIL that waits for a time of day. */
 export const UntilTime = v.object({
-  time: field('Time of day to wait for, such as `09:00`.', time),
-  days: field(
-    'Days of the week that count, from 1 for Monday to 7 for Sunday; all when absent.',
-    v.nullish(
-      v.pipe(
-        v.array(wholeNumber(1, 7), 'must be a list of days'),
-        v.minLength(1, 'must have at least one day'),
-        v.maxLength(7, 'must have at most 7 days'),
-      ),
-    ),
-  ),
+  time: field('Time of day to wait for, such as `09:00`.', TimeOfDay),
+  days: field('Days of the week that count, from 1 for Monday to 7 for Sunday; all when absent.', v.nullish(Weekdays)),
   ...zones,
 });
 
@@ -108,7 +75,7 @@ export const untilDate = {
       ),
     ),
   ),
-  at: field('Time of that day, such as `09:00`; the time of the date when absent.', v.nullish(time)),
+  at: field('Time of that day, such as `09:00`; the time of the date when absent.', v.nullish(TimeOfDay)),
   passed: field(
     'What becomes of contacts for whom that time has passed: `continue`, the default, or `exit`.',
     v.optional(choice(['continue', 'exit']), 'continue'),
@@ -171,9 +138,8 @@ export function nextTime(
 ): number {
   const today = Math.floor((now + offsetAt(now, zone)) / dayMs) * dayMs;
   for (let day = today; ; day += dayMs) {
-    const weekday = ((new Date(day).getUTCDay() + 6) % 7) + 1;
-    if (days && !days.includes(weekday)) continue;
-    const instant = wallInstant(day + msOf(time), zone);
+    if (days && !days.includes(weekdayOf(day))) continue;
+    const instant = wallInstant(day + timeOfDayMs(time), zone);
     if (instant >= now) return instant;
   }
 }
@@ -197,7 +163,7 @@ export function dateInstant(
     return instant > lastInstant ? null : instant;
   }
   const wall = (isDay ? read : read + offsetAt(read, zone)) + by;
-  const instant = wallInstant(at ? Math.floor(wall / dayMs) * dayMs + msOf(at) : wall, zone);
+  const instant = wallInstant(at ? Math.floor(wall / dayMs) * dayMs + timeOfDayMs(at) : wall, zone);
   return instant > lastInstant ? null : instant;
 }
 

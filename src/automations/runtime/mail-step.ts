@@ -3,6 +3,7 @@ import type { SuppressionMatch } from '../../contacts/suppressions/schema.ts';
 import type { JsonObjectValue } from '../../lib/contact-data.ts';
 import type { MessageClass, SourceType } from '../../lib/enums.ts';
 import { newId } from '../../lib/ids.ts';
+import { heldUntil } from '../../mail/emails/schedule.ts';
 import { acceptMail, type NewMail } from '../../mail/ledger/queries.ts';
 import type { Database } from '../../store/sql.ts';
 import { findTemplate, type TemplateRow } from '../../templates/queries.ts';
@@ -35,7 +36,7 @@ export function mailKind({ type }: Pick<TemplateRow, 'type'>): MailKind {
 /**
  * Puts the mail of a step into ledger and queue: the template as it is now, and a snapshot of the values, so that what is
  * delivered is what the step meant. Its row is keyed by the step execution. To a contact that is not subscribed, mail that
- * needs it is only written down as FAILED. Answers the output of the step.
+ * needs it is only written down as FAILED; in quiet hours it is due after their end. Answers the output of the step.
  */
 export async function sendStepMail(
   tx: Database,
@@ -88,8 +89,14 @@ export async function sendStepMail(
     await acceptMail(tx, [{ ...mail, unsent: { status: 'SUPPRESSED', suppression } }]);
     return { ...output, skipped: suppression.kind === 'HOLDOUT' ? 'holdout' : 'suppressed' };
   }
-  await acceptMail(tx, [mail]);
-  return output;
+  const due = isCustom ? null : heldUntil(run.project, messageClass, contact, Date.parse(run.now));
+  if (due === null) {
+    await acceptMail(tx, [mail]);
+    return output;
+  }
+  const held = new Date(due).toISOString();
+  await acceptMail(tx, [{ ...mail, heldUntil: held }]);
+  return { ...output, heldUntil: held, heldBy: 'quietHours' };
 }
 
 /**

@@ -5,7 +5,7 @@ import type { JsonObjectValue } from '../../lib/contact-data.ts';
 import type { RunStatus, StepRunStatus } from '../../lib/enums.ts';
 import { cancellingMail } from '../../mail/emails/queries.ts';
 import { storedReason } from '../../mail/ledger/reasons.ts';
-import type { Holdout } from '../../projects/schema.ts';
+import type { Holdout, QuietHours } from '../../projects/schema.ts';
 import { isoText } from '../../store/columns.ts';
 import { recordingEvents } from '../../store/record-events.ts';
 import { type Database, raw, sql } from '../../store/sql.ts';
@@ -37,6 +37,8 @@ export interface LockedRun extends Omit<RunChange, 'completedAt'> {
     disabled: boolean;
     /** The control group; null for none. */
     holdout: Holdout | null;
+    quietHours: QuietHours | null;
+    timeZone: string | null;
   };
   /** The database's clock. */
   now: string;
@@ -111,7 +113,8 @@ export function lockRun(tx: Database, runId: string): Promise<LockedRun | null> 
             or m.reason ->> 'code' = 'submission_unknown')) end as "sentBefore",
       (select jsonb_build_object('versionId', g.version_id, 'isOpen', g.check_at is not null and g.until >= clock_timestamp())
         from automation_goals g where g.run_id = r.id) as goal,
-      jsonb_build_object('name', p.name, 'disabled', p.disabled, 'holdout', p.holdout) as project,
+      jsonb_build_object('name', p.name, 'disabled', p.disabled, 'holdout', p.holdout,
+        'quietHours', p.quiet_hours, 'timeZone', p.time_zone) as project,
       ${iso('clock_timestamp()')} as now
     from automation_runs r join automations a on a.id = r.automation_id join projects p on p.id = r.project_id
     where r.id = ${runId} for update of r`);

@@ -116,7 +116,8 @@ export async function testRun(deps: TestRunDeps, id: string, wished: TestRun): P
   const { name, holdout } = project;
   const run = {
     ...{ projectId: project.id, automationId: automation.id, automationName: automation.name, context },
-    ...{ graph, contact, now, project: { name, disabled: false, holdout } },
+    // Nothing is sent, so that nothing has to wait for the end of quiet hours.
+    ...{ graph, contact, now, project: { name, disabled: false, holdout, quietHours: null, timeZone: null } },
   };
   const world = worldOf(deps, wished, context);
   const tested = (await refusalOf(db, run, wished)) ?? shown(await rehearse(run, world), triggerOutput(run));

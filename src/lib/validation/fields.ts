@@ -165,6 +165,23 @@ export const wholeNumber = (min: number, max: number) =>
     v.maxValue(max, `must be at most ${max}`),
   );
 
+/** A time of day, such as `09:00`. */
+export const TimeOfDay = v.pipe(
+  v.string('must be a time, for example "09:00"'),
+  coded<string>(
+    'invalid_string',
+    (text) => /^([01]\d|2[0-3]):[0-5]\d$/.test(text),
+    'must be a time, for example "09:00"',
+  ),
+);
+
+/** Days of the week, from 1 for Monday to 7 for Sunday. */
+export const Weekdays = v.pipe(
+  v.array(wholeNumber(1, 7), 'must be a list of days'),
+  v.minLength(1, 'must have at least one day'),
+  v.maxLength(7, 'must have at most 7 days'),
+);
+
 /** A JSON object (no array, not null) with free keys. */
 export const JsonObject = v.custom<Record<string, unknown>>(
   (input) => typeof input === 'object' && input !== null && !Array.isArray(input),

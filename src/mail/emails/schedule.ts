@@ -2,11 +2,14 @@ import * as v from 'valibot';
 import { reaches } from '../../contacts/suppressions/matching.ts';
 import { checkKeySender } from '../../domains/service.ts';
 import type { ScopedKey } from '../../http/context.ts';
+import type { JsonObjectValue } from '../../lib/contact-data.ts';
+import type { MessageClass } from '../../lib/enums.ts';
 import { AppError, conflict, forbidden, invalidField, notFound } from '../../lib/errors.ts';
-import { dayMs, hourMs, parseDate } from '../../lib/time.ts';
+import { dayMs, hourMs, isTimezone, offsetAt, parseDate, timeOfDayMs, wallInstant, weekdayOf } from '../../lib/time.ts';
 import { domainOf } from '../../lib/validation/email-address.ts';
 import { coded } from '../../lib/validation/fields.ts';
 import { recordChange } from '../../projects/audit/record.ts';
+import type { QuietHours } from '../../projects/schema.ts';
 import { databaseNow } from '../../store/changes.ts';
 import type { Database } from '../../store/sql.ts';
 import { MailStatus } from '../status.ts';
@@ -127,4 +130,51 @@ async function refusalFor(db: Database, projectId: string, id: string): Promise<
   return new AppError(409, 'EMAIL_LEFT', `This email is ${status}: it can no longer be changed`, {
     details: { status },
   });
+}
+
+/**
+ * Returns when the quiet hours end that an instant lies in, in milliseconds; null where it lies in none. Those that last over midnight belong to
+ * the day on which they begin. The beginning is quiet, the end is not.
+ */
+export function quietUntil({ from, to, days }: QuietHours, zone: string, now: number): number | null {
+  const today = Math.floor((now + offsetAt(now, zone)) / dayMs) * dayMs;
+  const [start, end] = [timeOfDayMs(from), timeOfDayMs(to)];
+  const length = end > start ? end : end + dayMs;
+  for (const day of [today - dayMs, today]) {
+    if (days && !days.includes(weekdayOf(day))) continue;
+    const until = wallInstant(day + length, zone);
+    if (wallInstant(day + start, zone) <= now && now < until) return until;
+  }
+  return null;
+}
+
+/** Mail is spread over so long after the end of quiet hours, in milliseconds: 100,000 that waited are 6 ms apart. */
+export const spreadMs = 600_000;
+
+/** A contact as quiet hours ask for it. */
+interface QuietContact {
+  id: string;
+  data: JsonObjectValue;
+}
+
+/**
+ * Returns the instant at which an email to a contact may leave, in milliseconds, or null for now. Contacts without a valid `data.timezone` have
+ * the zone of the project, or UTC. Each contact has a place of its own within `spreadMs` after the end, so that mail of others goes between.
+ */
+export function heldUntil(
+  { quietHours, timeZone }: { quietHours: QuietHours | null; timeZone: string | null },
+  messageClass: MessageClass,
+  { id, data }: QuietContact,
+  now: number,
+): number | null {
+  if (quietHours === null || messageClass === 'TRANSACTIONAL' || !quietHours.types.includes(messageClass)) return null;
+  const { timezone } = data;
+  const zone = typeof timezone === 'string' && isTimezone(timezone) ? timezone : (timeZone ?? 'UTC');
+  const until = quietUntil(quietHours, zone, now);
+  return until === null ? null : until + placeOf(id);
+}
+
+// The last digits of an ID are random; those before are its time.
+function placeOf(id: string): number {
+  return Number.parseInt(id.slice(-8), 16) % spreadMs;
 }

@@ -65,6 +65,10 @@ export const EmailSummary = v.object({
     'When a held email is sent unless it is canceled or released before; null if it was not held.',
     NullableInstant,
   ),
+  heldBy: field(
+    'Why it is held: `request`, for `hold` of the request, or `quietHours` of the project; null if it was not held.',
+    v.nullable(v.picklist(['request', 'quietHours'])),
+  ),
   createdAt: field('When the email was created.', Instant),
   sentAt: field('When the mail provider accepted the email; null before.', NullableInstant),
 });

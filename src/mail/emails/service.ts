@@ -119,6 +119,8 @@ function summaryOf(row: EmailRow, subject: string): EmailSummary {
     clicks: row.clicks,
     scheduledFor: isoInstantOrNull(row.scheduledFor),
     heldUntil: isoInstantOrNull(row.heldUntil),
+    // Only quiet hours hold mail of workflows.
+    heldBy: row.heldUntil === null ? null : row.workflowExecutionId === null ? 'request' : 'quietHours',
     createdAt: isoInstant(row.createdAt),
     sentAt: isoInstantOrNull(row.sentAt),
   };

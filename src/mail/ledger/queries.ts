@@ -154,6 +154,8 @@ export interface NewMail extends MailFacts {
   workflowStepExecutionId: string | null;
   /** The key whose limits hold for what the mail starts. */
   limitedBy?: string | null;
+  /** When it is sent, as an ISO instant, where it waits for the end of quiet hours. */
+  heldUntil?: string;
   /** Absent for mail that is sent. */
   unsent?: Unsent;
 }
@@ -187,9 +189,9 @@ type Unsent =
 // The rows stand under the same names in the parameter, in `mail` and in the ledger.
 const columns = `id, project_id, contact_id, to_address, to_name, "from", from_name, reply_to, subject, body, render, headers, attachments,
   source_type, message_class, template_id, workflow_execution_id, workflow_step_execution_id, tracking, simulated, status, reason, suppression,
-  limited_by, traceparent`;
+  limited_by, traceparent, held_until`;
 
-function rowOf({ content, unsent, ...mail }: NewMail) {
+function rowOf({ content, unsent, heldUntil, ...mail }: NewMail) {
   const texts = 'render' in content ? content.render : content;
   return {
     id: mail.id,
@@ -212,6 +214,7 @@ function rowOf({ content, unsent, ...mail }: NewMail) {
     simulated: isSimulated(mail.toAddress),
     limited_by: mail.limitedBy,
     traceparent: activeTrace(),
+    held_until: heldUntil,
     status: MailStatus.PENDING,
     ...unsent,
     bytes: contentBytes(texts, mail.attachments),
@@ -232,7 +235,11 @@ export async function acceptMail(tx: Database, mails: readonly NewMail[]): Promi
       select ${raw(columns)} from mail join lateral (
         select id as present from contacts c where c.id = contact_id and c.project_id = mail.project_id for key share) contact on true`,
     onConflict: sql`on conflict (workflow_step_execution_id) where workflow_step_execution_id is not null do nothing`,
-    queue: { bytes: raw('m.bytes'), beside: sql`join mail m on m.id = a.id` },
+    queue: {
+      bytes: raw('m.bytes'),
+      beside: sql`join mail m on m.id = a.id`,
+      due: raw('coalesce(m.held_until, now())'),
+    },
   });
   // One row is made of text in JSON, so that a list of any length is one parameter.
   const given = sql`
@@ -241,7 +248,7 @@ export async function acceptMail(tx: Database, mails: readonly NewMail[]): Promi
         id uuid, project_id uuid, contact_id uuid, to_address text, to_name text, "from" text, from_name text, reply_to text,
         subject text, body text, render jsonb, headers jsonb, attachments jsonb, source_type text, message_class text,
         template_id uuid, workflow_execution_id uuid, workflow_step_execution_id uuid, tracking boolean, simulated boolean,
-        status text, reason jsonb, suppression jsonb, limited_by uuid, traceparent text, bytes int, message_id text, campaign_id uuid)),
+        status text, reason jsonb, suppression jsonb, limited_by uuid, traceparent text, held_until timestamptz, bytes int, message_id text, campaign_id uuid)),
     ${accepting}`;
   const from = sql`accepted a join mail m on m.id = a.id where a.status = 'FAILED'`;
   const failed = { ...failedEvent('m', `m.render ->> 'subject'`), from };

@@ -54,6 +54,7 @@ describe('projects', () => {
       tracking: 'ENABLED',
       language: 'en',
       timeZone: null,
+      quietHours: null,
       emailRetentionDays: null,
       eventRetentionDays: null,
       executionRetentionDays: null,
@@ -133,6 +134,23 @@ describe('projects', () => {
       });
     expect((await as(admin, 'PATCH', path, { name: 'Northern Lights' })).body.timeZone).toBe('Europe/Berlin');
     expect((await as(admin, 'PATCH', path, { timeZone: null })).body.timeZone).toBe(null);
+    const night = { from: '22:00', to: '08:00', days: null, types: ['MARKETING'] };
+    expect((await as(admin, 'PATCH', path, { quietHours: { from: '22:00', to: '08:00' } })).body.quietHours).toEqual(
+      night,
+    );
+    for (const [quietHours, field] of [
+      ['22:00', 'quietHours'],
+      [{ from: '22:00' }, 'quietHours.to'],
+      [{ from: '08:00', to: '08:00' }, 'quietHours.to'],
+      [{ ...night, days: [8] }, 'quietHours.days.0'],
+      [{ ...night, types: ['TRANSACTIONAL'] }, 'quietHours.types.0'],
+    ])
+      expect(await as(admin, 'PATCH', path, { quietHours })).toMatchObject({
+        status: 422,
+        body: { error: { errors: [{ field }] } },
+      });
+    expect((await as(admin, 'PATCH', path, { name: 'Northern Lights' })).body.quietHours).toEqual(night);
+    expect((await as(admin, 'PATCH', path, { quietHours: null })).body.quietHours).toBe(null);
     expect((await as(admin, 'PATCH', path, { emailRetentionDays: 365 })).body.emailRetentionDays).toBe(365);
     // What CONTACT_HISTORY_DAYS needs, 90 days here, is kept.
     for (const field of ['emailRetentionDays', 'eventRetentionDays', 'executionRetentionDays'])

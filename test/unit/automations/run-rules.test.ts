@@ -1,13 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { delayMs } from '../../../src/automations/graph/step-configs.ts';
-import {
-  dateInstant,
-  nextTime,
-  occurrencesOf,
-  wallInstant,
-  zoneFor,
-} from '../../../src/automations/graph/wait-until.ts';
+import { dateInstant, nextTime, occurrencesOf, zoneFor } from '../../../src/automations/graph/wait-until.ts';
 import {
   evaluateStepCondition,
   fieldValue,
@@ -17,6 +11,7 @@ import {
 import { StepFailure } from '../../../src/automations/runtime/directive.ts';
 import { parseIsoDate } from '../../../src/lib/conditions/dates.ts';
 import type { JsonObjectValue, JsonValue } from '../../../src/lib/contact-data.ts';
+import { wallInstant } from '../../../src/lib/time.ts';
 import { aValue } from '../../db/conditions-population.ts';
 import { inFull } from '../../support/long.ts';
 

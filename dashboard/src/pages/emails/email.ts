@@ -61,9 +61,11 @@ export function subjectOf({ subject, source }: Pick<EmailSummary, 'subject' | 's
 
 /** Why a mail was or was not sent, in a sentence. */
 export function whyOf(email: Email): string {
-  const { status, error, errorCode, suppression, scheduledFor, heldUntil, attempts, lastRefusal } = email;
+  const { status, error, errorCode, suppression, scheduledFor, heldUntil, heldBy, attempts, lastRefusal } = email;
   switch (status) {
     case 'PENDING':
+      if (heldBy === 'quietHours')
+        return 'This email is on hold during the project’s quiet hours. It is sent after they end, unless it is canceled.';
       if (heldUntil) return 'This email is on hold. It is sent when the hold ends, unless it is canceled.';
       if (scheduledFor)
         return 'This email waits for its scheduled time. Consent and suppression rules are checked again then.';

@@ -13,6 +13,7 @@ import { toast } from '../../ui/toasts.tsx';
 import { timeZones } from '../campaigns/rules/zones.ts';
 import { HoldoutForm } from './HoldoutForm.tsx';
 import { mayAdminister, type Project } from './project.ts';
+import { QuietHours } from './QuietHours.tsx';
 import { Retention } from './Retention.tsx';
 import { TestAddresses } from './TestAddresses.tsx';
 
@@ -34,6 +35,7 @@ export function ProjectForm({ project }: { project: Project }) {
       ) : null}
       {isAdmin ? null : <Note>Only admins and the owner can change these settings.</Note>}
       <SettingsCard project={project} isAdmin={isAdmin} />
+      <QuietHours project={project} isAdmin={isAdmin} />
       <HoldoutForm project={project} isAdmin={isAdmin} />
       <TestAddresses project={project} isAdmin={isAdmin} />
       <Retention project={project} isAdmin={isAdmin} />

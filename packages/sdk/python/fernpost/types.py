@@ -1837,6 +1837,7 @@ Email = TypedDict(
         "clicks": "int",
         "scheduledFor": "Optional[str]",
         "heldUntil": "Optional[str]",
+        "heldBy": "Optional[Literal['request', 'quietHours']]",
         "createdAt": "str",
         "sentAt": "Optional[str]",
         "fromName": "Optional[str]",
@@ -1918,6 +1919,7 @@ EmailSummary = TypedDict(
         "clicks": "int",
         "scheduledFor": "Optional[str]",
         "heldUntil": "Optional[str]",
+        "heldBy": "Optional[Literal['request', 'quietHours']]",
         "createdAt": "str",
         "sentAt": "Optional[str]",
     },
@@ -3473,6 +3475,8 @@ class OwnProject(TypedDict):
     """Language of recipient pages and footers, such as `en` or `pt-BR`."""
     timeZone: Optional[str]
     """Time zone in which the team sets times, such as `Europe/Berlin`; null for none."""
+    quietHours: Optional[QuietHours]
+    """Hours in which email of workflows waits; null for none."""
     emailRetentionDays: Optional[int]
     """Days for which email is kept; null for as long as the deployment keeps it."""
     eventRetentionDays: Optional[int]
@@ -3497,6 +3501,17 @@ class OwnProject(TypedDict):
     """Time of the last change of the project."""
     role: Literal["MEMBER", "ADMIN", "OWNER"]
     """Your role in the project."""
+
+
+QuietHours = TypedDict(
+    "QuietHours",
+    {
+        "from": "str",
+        "to": "str",
+        "days": "NotRequired[Optional[List[int]]]",
+        "types": "NotRequired[List[Literal['MARKETING', 'HEADLESS']]]",
+    },
+)
 
 
 class PauseCampaignResult(TypedDict):
@@ -3607,6 +3622,8 @@ class Project(TypedDict):
     """Language of recipient pages and footers, such as `en` or `pt-BR`."""
     timeZone: Optional[str]
     """Time zone in which the team sets times, such as `Europe/Berlin`; null for none."""
+    quietHours: Optional[QuietHours]
+    """Hours in which email of workflows waits; null for none."""
     emailRetentionDays: Optional[int]
     """Days for which email is kept; null for as long as the deployment keeps it."""
     eventRetentionDays: Optional[int]
@@ -4898,6 +4915,8 @@ class UpdateProjectRequest(TypedDict):
     """Language of recipient pages and footers, such as `en` or `pt-BR`."""
     timeZone: NotRequired[Optional[str]]
     """Time zone in which the team sets times, by its IANA name such as `Europe/Berlin`; null for none."""
+    quietHours: NotRequired[Optional[QuietHours]]
+    """Hours in which email of workflows waits until their end in the time zone of the contact; null for none. Replaces the object as a whole."""
     emailRetentionDays: NotRequired[Optional[Literal[31, 60, 90, 180, 365, 730, 1825]]]
     """Days for which email is kept, 31, 60, 90, 180, 365, 730, 1825, not below CONTACT_HISTORY_DAYS; null for as long as the deployment keeps it. Older email is removed within hours, and cannot be brought back."""
     eventRetentionDays: NotRequired[Optional[Literal[31, 60, 90, 180, 365, 730, 1825]]]

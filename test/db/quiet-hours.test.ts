@@ -1,0 +1,141 @@
+import * as v from 'valibot';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { advance } from '../../src/automations/runtime/advance.ts';
+import { spreadMs } from '../../src/mail/emails/schedule.ts';
+import { deliverPending } from '../../src/mail/queue/deliver.ts';
+import { QuietHours } from '../../src/projects/schema.ts';
+import { advanceDeps, anAutomation, anEvent, aTemplate, letIn } from '../support/automation-fixtures.ts';
+import { type TestDatabase, testDatabase } from '../support/database.ts';
+import { aContact, aProject, deliveryDeps, type TestProject } from '../support/delivery-fixtures.ts';
+import { FakeMailer } from '../support/mailer.ts';
+
+let database: TestDatabase;
+let project: TestProject;
+let mailer: FakeMailer;
+
+beforeAll(async () => {
+  database = await testDatabase();
+});
+afterAll(() => database.close());
+beforeEach(async () => {
+  project = await aProject(database.db);
+  mailer = new FakeMailer({ name: 'quiet' });
+});
+
+const hourMs = 3_600_000;
+// Two hours of UTC around now, and the instant at which they end.
+function around(): { hours: QuietHours; end: number } {
+  const now = Date.now();
+  const time = (instant: number) => new Date(instant).toISOString().slice(11, 16);
+  const end = Math.floor((now + hourMs) / 60_000) * 60_000;
+  return { hours: v.parse(QuietHours, { from: time(now - hourMs), to: time(end) }), end };
+}
+const set = (hours: QuietHours | null, zone: string | null = null) =>
+  database.db.count('update projects set quiet_hours = $2, time_zone = $3 where id = $1', [
+    project.id,
+    hours && JSON.stringify(hours),
+    zone,
+  ]);
+
+async function sendTo(
+  emails: Record<string, string | null>,
+  type: 'MARKETING' | 'TRANSACTIONAL' = 'MARKETING',
+  exits: object[] = [],
+) {
+  const template = await aTemplate(database.db, project, { type });
+  const automation = await anAutomation(database.db, project.id, {
+    exits,
+    steps: { mail: ['SEND_EMAIL', { templateId: template }], rest: ['DELAY', { amount: 3, unit: 'days' }] },
+  } as never);
+  const deps = advanceDeps(database.db);
+  let goOn: () => Promise<unknown> = async () => undefined;
+  for (const [email, timezone] of Object.entries(emails)) {
+    const contact = await aContact(database.db, project.id, email);
+    if (timezone !== null)
+      await database.db.count(`update contacts set data = jsonb_build_object('timezone', $2::text) where id = $1`, [
+        contact,
+        timezone,
+      ]);
+    for (const run of await letIn(database.db, automation, [contact], null)) {
+      const { seq } = await advance(deps, run.id, 0);
+      goOn = () => advance(deps, run.id, seq);
+    }
+  }
+  return goOn;
+}
+const mails = () =>
+  database.db.rows<{
+    to: string;
+    status: string;
+    due: number | null;
+    held: number | null;
+    output: number | null;
+    by: string | null;
+  }>(
+    `select e.to_address as "to", e.status, (1000 * extract(epoch from q.due_at))::float8 as due, (1000 * extract(epoch from e.held_until))::float8 as held,
+       (1000 * extract(epoch from (x.output ->> 'heldUntil')::timestamptz))::float8 as output, x.output ->> 'heldBy' as by
+     from emails e left join email_queue q on q.email_id = e.id left join automation_step_runs x on x.id = e.workflow_step_execution_id
+     where e.project_id = $1 order by e.to_address`,
+    [project.id],
+  );
+async function deliver(of = project): Promise<string[]> {
+  const run = { projectId: of.id, prefix: `${of.id}${Math.random()}/`, attempt: 1, stop: new AbortController().signal };
+  await deliverPending(deliveryDeps(database.db, mailer), run, { claims: 2, lingerMs: 0, longestMs: 600_000 });
+  return mailer.sent.map(({ to }) => to.address).sort();
+}
+
+describe('email of workflows in quiet hours', () => {
+  test('waits until after their end in the zone of the contact, and is then sent once; others leave at once', async () => {
+    const { hours, end } = around();
+    await set(hours, 'Pacific/Kiritimati');
+    await sendTo({ 'utc@example.com': 'UTC', 'tokyo@example.com': 'Asia/Tokyo', 'project@example.com': null });
+    const held = (await mails()).find(({ to }) => to === 'utc@example.com');
+    expect(held).toMatchObject({ status: 'PENDING', by: 'quietHours' });
+    expect([held?.held, held?.output]).toEqual([held?.due, held?.due]);
+    expect(held?.due).toBeGreaterThanOrEqual(end);
+    expect(held?.due).toBeLessThan(end + spreadMs);
+    expect(await deliver()).toEqual(['project@example.com', 'tokyo@example.com']);
+    await database.db.count('update email_queue set due_at = now() where project_id = $1', [project.id]);
+    expect(await deliver()).toEqual(['project@example.com', 'tokyo@example.com', 'utc@example.com']);
+    expect(await deliver()).toHaveLength(3);
+  });
+
+  test('leaves at once when it is transactional, and when there are none', async () => {
+    await set(around().hours);
+    await sendTo({ 'receipt@example.com': 'UTC' }, 'TRANSACTIONAL');
+    await set(null);
+    await sendTo({ 'any@example.com': 'UTC' });
+    expect((await mails()).map(({ held, by }) => [held, by])).toEqual([
+      [null, null],
+      [null, null],
+    ]);
+    expect(await deliver()).toEqual(['any@example.com', 'receipt@example.com']);
+  });
+
+  test('is canceled by an exit while it waits', async () => {
+    await set(around().hours);
+    const goOn = await sendTo({ 'anna@example.com': 'UTC' }, 'MARKETING', [
+      { id: 'bought', on: { event: 'order.paid' }, reason: 'bought' },
+    ]);
+    const contact = await database.db.row<{ id: string }>('select id from contacts where project_id = $1', [
+      project.id,
+    ]);
+    await anEvent(database.db, project.id, contact?.id ?? '', 'order.paid', {});
+    expect(await goOn()).toMatchObject({ status: 'EXITED' });
+    expect(await mails()).toMatchObject([{ status: 'CANCELLED', due: null }]);
+    expect(await deliver()).toEqual([]);
+  });
+
+  test('stops neither email of its own project that is due, nor that of another', async () => {
+    await set(around().hours);
+    await sendTo(Object.fromEntries(Array.from({ length: 60 }, (_, n) => [`night-${n}@example.com`, 'UTC'])));
+    await set(null);
+    await sendTo({ 'soon@example.com': 'UTC' });
+    expect(await deliver()).toEqual(['soon@example.com']);
+    const other = project;
+    project = await aProject(database.db);
+    await sendTo({ 'other@example.com': 'UTC' });
+    expect(await deliver()).toEqual(['other@example.com', 'soon@example.com']);
+    expect(await database.db.count('select from email_queue where project_id = $1', [other.id])).toBe(60);
+  });
+});
