@@ -6,17 +6,15 @@ import { type Decision, type Finding, finding, onDate, recorded } from './schema
 
 /** Explains the status of a mail by its row in the ledger and the events of its contact. */
 export async function explainMail(db: Database, projectId: string, mail: ExplainedMail): Promise<Finding> {
-  const decisions = [
-    recorded('mail.accepted', 'pass', `The email to ${mail.to} was accepted on ${onDate(mail.createdAt)}.`, {
-      at: mail.createdAt,
-      source: sourceOf(mail),
-    }),
-  ];
+  const isHeldOut = mail.status === MailStatus.SUPPRESSED && mail.rule?.kind === 'HOLDOUT';
+  const came = `The email to ${mail.to} was ${isHeldOut ? 'requested' : 'accepted'} on ${onDate(mail.createdAt)}.`;
+  const detail = { at: mail.createdAt, source: sourceOf(mail) };
+  const decisions = [recorded(isHeldOut ? 'mail.requested' : 'mail.accepted', 'pass', came, detail)];
   const { verdict } = mail;
   if (verdict === 'handed_over') return reportsOf(mail, decisions);
   if (mail.status === MailStatus.SUPPRESSED) {
     const { rule } = mail;
-    if (rule?.kind === 'HOLDOUT') {
+    if (isHeldOut) {
       decisions.push(heldOut('stop', 'was', { at: mail.createdAt }));
       return finding('did_not', decisions);
     }

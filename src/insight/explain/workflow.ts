@@ -296,10 +296,12 @@ async function inside(
       decisions.push(notKept('mail.not_kept', `The email of step "${step.name}" is gone: mail`, before));
     if (mail === null) continue;
     mailed = await explainMail(db, projectId, mail);
-    decisions.push(...mailed.decisions);
+    // What an earlier email met is not why a run failed: the first stop is its reason.
+    const asInfo = (met: Decision): Decision => (met.outcome === 'stop' ? { ...met, outcome: 'info' } : met);
+    decisions.push(...(run.status === 'FAILED' ? mailed.decisions.map(asInfo) : mailed.decisions));
   }
   decisions.push(...(await goalDecisions(db, contact, run, source)));
-  if (mailed !== null) return { ...mailed, decisions };
+  if (mailed !== null && run.status !== 'FAILED') return { ...mailed, decisions };
   if (activeStatuses.has(run.status)) {
     if (workflow.pausedAt !== null) return paused(workflow, decisions, 'the contact stays where it is');
     const at = open?.until ?? null;

@@ -822,6 +822,32 @@ test('a branch names its values, and a failed step its error', async () => {
   expect(await told(failing)).toEqual(['did_not', expect.stringMatching(/^Step "mail" failed: /)]);
 });
 
+test.each([
+  ['DELIVERED', 'delivered_at = now()', 'pass'],
+  ['BOUNCED', 'bounced_at = now()', 'info'],
+])('an execution that failed after an email is told by the step that failed: %s', async (status, report, outcome) => {
+  const steps = { mail: await mailStep(), broken: ['SEND_EMAIL', {}] } as unknown as AutomationSpec['steps'];
+  const about = await inside({ steps });
+  await database.db.count(sql`delete from email_queue where project_id = ${project.id}`);
+  await database.db.count(sql`update emails set status = ${status}, sent_at = now(), ${raw(report)}
+    where project_id = ${project.id} and source_type <> 'INBOUND'`);
+  const { verdict, sentence, decisions } = await explained(about);
+  expect([verdict, sentence]).toEqual(['did_not', expect.stringMatching(/^Step "broken" failed: /)]);
+  expect(decisions.find(({ check }) => check === `mail.${status.toLowerCase()}`)?.outcome).toBe(outcome);
+  expect(decisions.at(-1)).toMatchObject({
+    check: 'workflow.ended',
+    sentence: expect.stringMatching(/^The execution failed/),
+  });
+});
+
+test('an email to the control group was requested, and is not told as accepted', async () => {
+  const suppression = { ruleId: project.id, name: 'holdout', kind: 'HOLDOUT', pattern: '' };
+  const { verdict, decisions } = await explained({ emailId: await aMail({ status: 'SUPPRESSED', suppression }) });
+  expect(verdict).toBe('did_not');
+  expect(decisions.map(({ check }) => check)).toEqual(['mail.requested', 'mail.holdout']);
+  expect(decisions[0]?.sentence).toMatch(/^The email to ada@example.com was requested on /);
+});
+
 test('a split names the branch, its share and the control group', async () => {
   const config = { branches: [{ id: 'half', percent: 100 }], holdout: 'half' };
   const about = await inside({ steps: { halves: ['SPLIT', config] } });
