@@ -669,7 +669,7 @@ test('three people are explained in words and times, as “Why?” in the dashbo
   const { name = '', enters = 0 } = held ?? {};
   const shopper = await explained(name, 'win-back');
   const withheld = (day: number) => [
-    `The email to ${name}@wattenmeer.test was accepted on day ${day}, 10:00.`,
+    `The email to ${name}@wattenmeer.test was requested on day ${day}, 10:00.`,
     'The contact was in the control group (holdout), which gets no marketing email.',
   ];
   expect(shopper.lines).toEqual([
