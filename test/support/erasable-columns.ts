@@ -117,7 +117,7 @@ export const erasableColumns: Readonly<Record<string, Readonly<Record<string, st
     memberships: 'role',
     project_invitations: 'email role token_hash',
     user_sessions: 'ip session_hash user_agent',
-    projects: 'name test_addresses time_zone holdout',
+    projects: 'name test_addresses time_zone holdout quiet_hours',
     system_mails: 'kind to_address dedupe_key content_sealed status message_id error',
     uploads: 'key filename content_type',
     users: 'email password_hash type',

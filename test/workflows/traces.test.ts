@@ -225,7 +225,13 @@ test('the outbox carries the trace of a transaction to its execution, and rows w
     }
     await outbox.close();
   });
-  expect(namesOf(spans)).toEqual(['request', '  transaction', '    outbox start', '      activity sendSystemMail']);
+  // The mail of an earlier test may be noted only now.
+  expect(namesOf(spans.filter(({ name }) => name !== 'deliver mail'))).toEqual([
+    'request',
+    '  transaction',
+    '    outbox start',
+    '      activity sendSystemMail',
+  ]);
 });
 
 test('spans leave by OTLP in protobuf, for the path and with the headers of the standard', async () => {
