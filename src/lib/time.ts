@@ -156,6 +156,10 @@ export function clockIn(zone: string): Intl.DateTimeFormat | null {
 export function isTimezone(name: string): boolean {
   return name.length <= longestZone && clockIn(name) !== null;
 }
+/** The time zone that the data of a contact names as `timezone`; null for none, and for a name that is no zone. */
+export function ownZone({ timezone }: { readonly timezone?: unknown }): string | null {
+  return typeof timezone === 'string' && isTimezone(timezone) ? timezone : null;
+}
 /** Characters of the name of a time zone at most. */
 export const longestZone = 100;
 

@@ -7,6 +7,7 @@ import {
   isTimezone,
   longestZone,
   offsetAt,
+  ownZone,
   timeOfDayMs,
   wallInstant,
   weekdayOf,
@@ -126,8 +127,8 @@ export function zoneFor(
 ): { zone: string; isInvalid: boolean } {
   if (zone !== ofContact) return { zone, isInvalid: false };
   const { timezone = null } = data;
-  if (typeof timezone === 'string' && isTimezone(timezone)) return { zone: timezone, isInvalid: false };
-  return { zone: fallback, isInvalid: timezone !== null && timezone !== '' };
+  const own = ownZone(data);
+  return { zone: own ?? fallback, isInvalid: own === null && timezone !== null && timezone !== '' };
 }
 
 /** Returns the next instant from `now` on at which clocks in a zone show a time, on one of some days of the week. */

@@ -142,9 +142,9 @@ async function refused(
     return finding('will', decisions, sentence, { next: { at: null, what: 'A worker enrolls the contact.' } });
   }
   const isCreated = workflow.triggerType === 'CONTACT_CREATED';
+  const when = isCreated ? 'the contact was created' : 'the event came';
   if (event.at < workflow.createdAt) {
-    const what = isCreated ? 'the contact was created' : 'the event came';
-    const later = `The workflow was made after ${what}.`;
+    const later = `The workflow was made after ${when}.`;
     decisions.push(recorded('workflow.enabled', 'stop', later, { at: workflow.createdAt, source }));
     return finding('did_not', decisions, undefined, { fixes: enabled ? [] : [enableFix(workflow)] });
   }
@@ -153,7 +153,6 @@ async function refused(
   // Only an enabled workflow refuses anybody.
   const was = reason !== null || (known?.enabled ?? enabled);
   const detail = { at: known?.at ?? null, expected: true, actual: was, source };
-  const when = isCreated ? 'the contact was created' : 'the event came';
   const words = was ? 'The workflow was enabled then.' : `The workflow was disabled when ${when}.`;
   const outcome = was ? 'pass' : 'stop';
   decisions.push(

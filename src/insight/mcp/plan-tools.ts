@@ -1,6 +1,6 @@
 import type { Body } from '@fernpost/sdk';
 import * as v from 'valibot';
-import { idOf, quoted, type Tool, tool } from './tool.ts';
+import { idOf, type McpContext, quoted, type Tool, tool } from './tool.ts';
 
 const again = v.optional(
   v.pipe(v.boolean(), v.description('Set it to repeat what was already done within the last hour.')),
@@ -308,11 +308,7 @@ export const planTools: readonly Tool[] = [
     mode: plan,
     input: v.strictObject({ workflowId: idOf('workflow') }),
     async run(context, { workflowId }) {
-      const path = { id: workflowId };
-      const [workflow, people] = await Promise.all([
-        context.call('getWorkflow', { path }),
-        context.call('countWorkflowContacts', { path, query: {} }),
-      ]);
+      const { path, workflow, people } = await workflowWithPeople(context, workflowId);
       return context.plan({
         action: 'pause_workflow',
         operation: 'pauseWorkflow',
@@ -343,11 +339,7 @@ export const planTools: readonly Tool[] = [
       ),
     }),
     async run(context, { workflowId, spreadMinutes }) {
-      const path = { id: workflowId };
-      const [workflow, people] = await Promise.all([
-        context.call('getWorkflow', { path }),
-        context.call('countWorkflowContacts', { path, query: {} }),
-      ]);
+      const { path, workflow, people } = await workflowWithPeople(context, workflowId);
       const affects = people.active + people.arriving;
       const pace = spreadMinutes ? ` over ${spreadMinutes} minutes` : '';
       return context.plan({
@@ -403,6 +395,16 @@ export const planTools: readonly Tool[] = [
 
 function contacts(number: number): string {
   return number === 1 ? '1 contact' : `${number} contacts`;
+}
+
+/** A workflow by its ID, with the counts of contacts inside. */
+async function workflowWithPeople(context: McpContext, workflowId: string) {
+  const path = { id: workflowId };
+  const [workflow, people] = await Promise.all([
+    context.call('getWorkflow', { path }),
+    context.call('countWorkflowContacts', { path, query: {} }),
+  ]);
+  return { path, workflow, people };
 }
 
 /** Requests for one answer. Each takes ten seconds at most, and clients wait for a minute. */

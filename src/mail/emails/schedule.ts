@@ -5,7 +5,7 @@ import type { ScopedKey } from '../../http/context.ts';
 import type { JsonObjectValue } from '../../lib/contact-data.ts';
 import type { MessageClass } from '../../lib/enums.ts';
 import { AppError, conflict, forbidden, invalidField, notFound } from '../../lib/errors.ts';
-import { dayMs, hourMs, isTimezone, offsetAt, parseDate, timeOfDayMs, wallInstant, weekdayOf } from '../../lib/time.ts';
+import { dayMs, hourMs, offsetAt, ownZone, parseDate, timeOfDayMs, wallInstant, weekdayOf } from '../../lib/time.ts';
 import { domainOf } from '../../lib/validation/email-address.ts';
 import { coded } from '../../lib/validation/fields.ts';
 import { recordChange } from '../../projects/audit/record.ts';
@@ -168,9 +168,7 @@ export function heldUntil(
   now: number,
 ): number | null {
   if (quietHours === null || messageClass === 'TRANSACTIONAL' || !quietHours.types.includes(messageClass)) return null;
-  const { timezone } = data;
-  const zone = typeof timezone === 'string' && isTimezone(timezone) ? timezone : (timeZone ?? 'UTC');
-  const until = quietUntil(quietHours, zone, now);
+  const until = quietUntil(quietHours, ownZone(data) ?? timeZone ?? 'UTC', now);
   return until === null ? null : until + placeOf(id);
 }
 
