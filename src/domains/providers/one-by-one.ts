@@ -28,7 +28,8 @@ export function createConnectionLimiter(connections: number): ConnectionLimiter 
         const turn = Math.max(now, next);
         if (turn > deadline) return null;
         next = turn + gapMs;
-        if (turn > now) await pause(turn - now);
+        // A timer counts from the beginning of the event loop's turn, and so fires early in a process that is busy.
+        for (let left = turn - now; left > 0; left = turn - performance.now()) await pause(left);
         return await work();
       }),
     limit(rate) {

@@ -22,15 +22,18 @@ test('no more calls run at once than there are connections, and each gets its tu
   expect(results).toEqual(Array.from({ length: 20 }, (_, n) => n));
 });
 
-test('calls begin no closer together than the rate allows', async () => {
+test('calls begin no closer together than the rate allows, in a busy process too', async () => {
   const limiter = createConnectionLimiter(10);
   limiter.limit(100);
+  // Timers that are set at the end of a long turn of the event loop fire too early.
+  const busyUntil = performance.now() + 15;
+  while (performance.now() < busyUntil);
   const start = performance.now();
   const began: number[] = [];
   await Promise.all(Array.from({ length: 10 }, () => limiter.run(never, async () => began.push(performance.now()))));
-  // Turns are dealt from the first call on, which may itself begin late. A timer may fire up to a millisecond early.
+  // Turns are dealt from the first call on, which may itself begin late; sums of doubles differ in their last digits.
   began.sort((one, other) => one - other);
-  for (const [turn, at] of began.entries()) expect(at - start).toBeGreaterThan(10 * turn - 1.5);
+  for (const [turn, at] of began.entries()) expect(at - start).toBeGreaterThan(10 * turn - 0.001);
 });
 
 test('a call whose turn comes after its deadline does not run, and a failed one gives its connection back', async () => {
