@@ -1,8 +1,8 @@
 import { reasonOf, StartError, shortPath } from '@fernpost/local-stack';
+import { balanceSheet, succeeded } from './balance.ts';
 import { canarySheet, canarySucceeded } from './canary/report.ts';
 import { canarySettings, runCanaryDrill } from './canary/run.ts';
 import { type DrillOptions, readOptions } from './plan.ts';
-import { balanceSheet, succeeded } from './report.ts';
 import { drillSettings, runDrill } from './run.ts';
 import { type DrilledService, type Stack, startStack } from './stack.ts';
 

@@ -1,22 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Balance, drawBalance, lettersWaiting } from './balance.ts';
+import { type DrillResult, drawBalance, lettersWaiting } from './balance.ts';
 import { addressOf, type Call, type Letters, sendLetters, setUp, until } from './letters.ts';
 import { type Disturbance, type DrillOptions, labelOf, planDrill, seeded, type Victim, victims } from './plan.ts';
 import type { Stack } from './stack.ts';
-
-/** The result of a drill. */
-export interface DrillResult {
-  balance: Balance;
-  /** Whether the campaign ended before the time was over. */
-  finished: boolean;
-  /** Milliseconds from the request to send until the campaign was SENT. */
-  sendMs: number;
-  killed: Record<Victim, number>;
-  /** Calls of the provider that were disturbed, by what it did. */
-  disturbed: Map<string, number>;
-  /** The supervisor's line about each process that it started again. */
-  restarts: string[];
-}
 
 /** Settings of the drill's stack: slow enough for things to happen, in batches small enough to be cut in many places. */
 export function drillSettings({ recipients, rounds }: DrillOptions): Record<string, string> {

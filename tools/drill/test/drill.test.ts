@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest';
+import { balanceSheet, type DrillResult, succeeded } from '../src/balance.ts';
 import { planDrill, readOptions, victims } from '../src/plan.ts';
-import { balanceSheet, succeeded } from '../src/report.ts';
-import type { DrillResult } from '../src/run.ts';
 
 describe('the plan of a drill', () => {
   test('kills every process and brings every fault as often as asked for, Temporal first, spread over the campaign', () => {

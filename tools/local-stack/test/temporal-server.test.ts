@@ -4,8 +4,7 @@ import { expect, test } from 'vitest';
 import { freePorts } from '../src/ports.ts';
 import { openLog } from '../src/process/log-file.ts';
 import { findTemporalCli } from '../src/temporal/temporal-cli.ts';
-import { tablesOf } from '../src/temporal/temporal-database.ts';
-import { startTemporal } from '../src/temporal/temporal-server.ts';
+import { startTemporal, tablesOf } from '../src/temporal/temporal-server.ts';
 import { StartError } from '../src/terminal.ts';
 import { fakeCli, fakeServer, fakeTerminal, temporaryFolder } from './fakes.ts';
 

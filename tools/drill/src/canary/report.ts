@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto';
-import { type LedgerRow, ledgerRows, messagesAt, type TakenMessage } from '../balance.ts';
+import { examples, type LedgerRow, ledgerRows, messagesAt, type TakenMessage } from '../balance.ts';
 import type { Call } from '../letters.ts';
 import { type DrillOptions, seeded, shuffle, type Target, victims } from '../plan.ts';
-import { examples } from '../report.ts';
 import type { CanaryResult } from './run.ts';
 
 /** When processes are killed: while the canary is sent, while it is held, and in the middle of the wave of bounces. */

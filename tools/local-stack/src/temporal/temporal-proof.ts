@@ -7,9 +7,8 @@ import { freePorts } from '../ports.ts';
 import { openLog } from '../process/log-file.ts';
 import { reasonOf } from '../terminal.ts';
 import { devServerArguments } from './dev-server.ts';
-import { tablesOf } from './temporal-database.ts';
 import { cacheFolder, type TemporalSearch } from './temporal-search.ts';
-import { launchDevServer } from './temporal-server.ts';
+import { launchDevServer, tablesOf } from './temporal-server.ts';
 
 const Proofs = v.record(v.string(), v.object({ of: v.string(), tables: v.string() }));
 
