@@ -114,7 +114,7 @@ test('a body that drips is answered with 408 and cut, and whoever reads it hears
 
 test('what has come gives a slow body more time', async () => {
   const asked = Promise.withResolvers<void>();
-  const body = { startMs: 20, bytesPerSecond: 1, checkMs: 10 };
+  const body = { startMs: 200, bytesPerSecond: 1, checkMs: 10 };
   await using api = await server(
     async (request, response) => {
       asked.resolve();
@@ -126,7 +126,7 @@ test('what has come gives a slow body more time', async () => {
   socket.write(post(601));
   await asked.promise;
   socket.write('a'.repeat(600));
-  await sleep(200);
+  await sleep(600);
   socket.write('b');
   socket.end();
   expect(await ended).toMatch(/^HTTP\/1\.1 200 .*ab/s);
@@ -134,7 +134,7 @@ test('what has come gives a slow body more time', async () => {
 
 test('a body that waits for the server is not slow', async () => {
   const read = Promise.withResolvers<void>();
-  const body = { startMs: 20, bytesPerSecond: 1_000_000, checkMs: 10 };
+  const body = { startMs: 200, bytesPerSecond: 1_000_000, checkMs: 10 };
   await using api = await server(
     async (request, response) => {
       await read.promise;
@@ -144,7 +144,7 @@ test('a body that waits for the server is not slow', async () => {
   );
   const { socket, ended } = await byHand(api);
   socket.write(`${post(3)}ab`);
-  await sleep(200);
+  await sleep(600);
   socket.write('c');
   read.resolve();
   socket.end();
