@@ -106,6 +106,7 @@ import { Migration20261129020000_date_triggers } from './Migration20261129020000
 import { Migration20261129022500_rollouts } from './Migration20261129022500_rollouts.ts';
 import { Migration20261129053100_goals_by_entry } from './Migration20261129053100_goals_by_entry.ts';
 import { Migration20261129063100_quiet_hours } from './Migration20261129063100_quiet_hours.ts';
+import { Migration20261129083500_watched_waits } from './Migration20261129083500_watched_waits.ts';
 
 /** Every migration in the order it runs. A released one is never edited; a change of the schema is a new one. Functions have files of their own. */
 export const migrations = [
@@ -244,4 +245,9 @@ export const migrations = [
   { name: 'Migration20261129022500_rollouts', class: Migration20261129022500_rollouts },
   { name: 'Migration20261129053100_goals_by_entry', class: Migration20261129053100_goals_by_entry },
   { name: 'Migration20261129063100_quiet_hours', class: Migration20261129063100_quiet_hours },
+  {
+    name: 'Migration20261129083500_watched_waits',
+    class: Migration20261129083500_watched_waits,
+    isExclusive: true,
+  },
 ];

@@ -414,6 +414,8 @@ create table automation_watches (
   project_id uuid not null,
   automation_id uuid not null,
   ends boolean default true not null,
+  counts boolean default false not null,
+  waits boolean default false not null,
   constraint automation_watches_pkey primary key (version_id, event_name),
   constraint automation_watches_version_id_fkey foreign key (version_id) references automation_versions(id) on delete cascade
 );
@@ -2250,8 +2252,10 @@ CREATE OR REPLACE FUNCTION record_events(happened new_event[])
 AS $function$
 declare
   starts boolean;
-  listens boolean;
-  wakes boolean;
+  watched boolean;
+  ends boolean := false;
+  counts boolean := false;
+  wakes boolean := false;
 begin
   if cardinality(happened) = 0 then
     return 0;
@@ -2260,17 +2264,28 @@ begin
   insert into events (id, project_id, contact_id, email_id, name, data, mail_at, limited_by)
     select e.id, e.project_id, e.contact_id, e.email_id, e.name, e.data, e.mail_at, e.limited_by from unnest(happened) e;
 
-  -- What happens to many contacts at once mostly has one name, which is looked up once. Whether anybody leaves by a segment is seen where they do.
+  -- What happens to many contacts at once mostly has one name, which is looked up once. Contacts leave segments that are known by their IDs.
   select coalesce(bool_or(exists (
       select from automations l where l.project_id = e.project_id and l.event_name = e.name and l.enabled)), false),
-    coalesce(bool_or(exists (
-      select from automation_step_runs s
-      where s.project_id = e.project_id and s.event_name = e.name and s.status = 'WAITING' and s.outcome is null)), false),
     coalesce(bool_or(e.name like 'segment.%.exit' or exists (
       select from automation_watches w where w.project_id = e.project_id and w.event_name = e.name)), false)
-  into starts, wakes, listens
+  into starts, watched
   from unnest(happened) e
   where e.id = (happened[1]).id or e.name <> (happened[1]).name or e.project_id <> (happened[1]).project_id;
+
+  if watched then
+    select coalesce(bool_or(w.ends), false), coalesce(bool_or(w.counts), false), coalesce(bool_or(w.waits and exists (
+        select from automation_step_runs s
+        where s.project_id = e.project_id and s.event_name = e.name and s.status = 'WAITING' and s.outcome is null)), false)
+    into ends, counts, wakes
+    from unnest(happened) e cross join lateral (
+      select bool_or(l.ends) as ends, bool_or(l.counts) as counts, bool_or(l.waits) as waits from automation_watches l
+      where l.project_id = e.project_id
+        and l.event_name in (e.name, case when e.name like 'segment.%.exit' then 'segment:' || (e.data ->> 'segmentId') end)
+      offset 0) w
+    where e.id = (happened[1]).id or e.name <> (happened[1]).name or e.project_id <> (happened[1]).project_id
+      or e.name like 'segment.%.exit';
+  end if;
 
   if starts then
     insert into automation_arrivals (automation_id, project_id, contact_id, event_id)
@@ -2286,7 +2301,7 @@ begin
     end if;
   end if;
 
-  if listens then
+  if ends then
     with met as materialized (
       select distinct on (l.id) l.id, e.id as event_id
       from unnest(happened) e cross join lateral (
@@ -2355,7 +2370,7 @@ begin
     end if;
   end if;
 
-  if listens then
+  if counts then
     with held as materialized (
       select g.run_id from automation_goals g
       where g.check_at is not null and g.run_id = any (array(
@@ -2364,7 +2379,7 @@ begin
             select a.run_id from automation_goals a
             where a.contact_id = e.contact_id and a.version_id = w.version_id and a.check_at is not null
             offset 0) o
-          where w.project_id = e.project_id
+          where w.project_id = e.project_id and w.counts
             and w.event_name in (e.name, case when e.name like 'segment.%.exit' then 'segment:' || (e.data ->> 'segmentId') end)
           offset 0) l))
       order by g.run_id for update)

@@ -207,8 +207,8 @@ export const AutomationVersion = defineEntity({
 });
 
 /**
- * An event that a version of a graph listens for beside its steps: its exits and its goal. `ends`: it may end runs. `eventName` is the name of the event, or `segment:<id>` for that of contacts who leave
- * the segment.
+ * An event that a version of a graph listens for besides that of its trigger. `ends`: it may end runs, `counts`: it may reach the goal, `waits`: a step waits for it. `eventName` is the name of the
+ * event, or `segment:<id>` for that of contacts who leave the segment.
  */
 export const AutomationWatch = defineEntity({
   name: 'AutomationWatch',
@@ -219,6 +219,8 @@ export const AutomationWatch = defineEntity({
     projectId: p.uuid(),
     automationId: p.uuid(),
     ends: p.boolean().default(true),
+    counts: p.boolean().default(false),
+    waits: p.boolean().default(false),
   },
   indexes: [{ name: 'automation_watches_event', properties: ['projectId', 'eventName'] }],
 });

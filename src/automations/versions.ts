@@ -54,8 +54,8 @@ async function writeVersion(tx: Database, automationId: string): Promise<string>
       { id: automationId },
       { fields: ['projectId'], disableIdentityMap: true },
     );
-    for (const [eventName, ends] of watchesOf(graph.steps))
-      await tx.em.insert(AutomationWatch, { versionId: pinned.id, eventName, projectId, automationId, ends });
+    for (const [eventName, listening] of watchesOf(graph.steps))
+      await tx.em.insert(AutomationWatch, { versionId: pinned.id, eventName, projectId, automationId, ...listening });
   }
   await tx.em.nativeUpdate(Automation, { id: automationId }, { graphDirty: false, currentVersionId });
   return currentVersionId;

@@ -155,6 +155,55 @@ test('changes of contacts that a key with limits has made get its limits, and ot
   }
 });
 
+test('waits of earlier versions are watched: by their graph, and by whoever waits for an event that no graph has any more', async () => {
+  const admin = inject('databaseUrl');
+  const name = `waits_${randomBytes(4).toString('hex')}`;
+  await using _ = await query(admin, `create database ${name}`, `drop database ${name} with (force)`);
+  const url = Object.assign(new URL(admin), { pathname: `/${name}` }).href;
+  const at = migrations.findIndex((migration) => migration.name.endsWith('_watched_waits'));
+  await migrateDatabase(url, { list: migrations.slice(0, at) });
+  const client = new Client({ connectionString: url });
+  await client.connect();
+  try {
+    const goal = { on: { leavesSegment: '0192f3a0-0000-7000-8000-000000000001' }, withinDays: 3 };
+    const steps = [
+      { type: 'TRIGGER', config: { eventName: 'signup', goal, exits: [{ on: { event: 'order.paid' } }] } },
+      { type: 'WAIT_FOR_EVENT', config: { eventName: 'order.paid' } },
+      { type: 'WAIT_FOR_EVENT', config: { eventName: 'cart.opened' } },
+      { type: 'WAIT_FOR_EVENT', config: { eventName: 'x'.repeat(3_000) } },
+      { type: 'WAIT_FOR_EVENT', config: {} },
+    ];
+    await client.query(
+      `with project as (insert into projects (id, name, public_key_hash, secret_key_hash, public_key_sealed, secret_key_sealed)
+        values (uuidv7(), 'P', 'p', 's', 'p', 's') returning id),
+      automation as (insert into automations (id, project_id, name) select uuidv7(), id, 'A' from project returning *),
+      version as (insert into automation_versions (id, automation_id, version, graph, hash)
+        select uuidv7(), id, 1, $1, 'h' from automation returning *),
+      watched as (insert into automation_watches (version_id, event_name, project_id, automation_id, ends)
+        select v.id, w.name, a.project_id, a.id, w.ends from version v, automation a,
+          (values ('order.paid', true), ('segment:0192f3a0-0000-7000-8000-000000000001', false)) w (name, ends)),
+      run as (insert into automation_runs (id, project_id, automation_id, version_id, contact_id, entry, status)
+        select uuidv7(), a.project_id, a.id, v.id, uuidv7(), 1, 'WAITING' from automation a, version v returning *)
+      insert into automation_step_runs (id, run_id, project_id, contact_id, step_id, seq, step_type, step_name, status, event_name)
+        select uuidv7(), id, project_id, contact_id, uuidv7(), of.seq, 'WAIT_FOR_EVENT', 'Wait', of.status, of.name
+        from run, (values (0, 'COMPLETED', 'past'), (1, 'WAITING', 'plan.changed')) of (seq, status, name)`,
+      [JSON.stringify({ steps, transitions: [] })],
+    );
+    await migrateDatabase(url);
+    const { rows } = await client.query(
+      `select event_name as name, counts, ends, waits from automation_watches order by event_name`,
+    );
+    expect(rows).toEqual([
+      { name: 'cart.opened', counts: false, ends: false, waits: true },
+      { name: 'order.paid', counts: false, ends: true, waits: true },
+      { name: 'plan.changed', counts: false, ends: false, waits: true },
+      { name: `segment:${goal.on.leavesSegment}`, counts: true, ends: false, waits: false },
+    ]);
+  } finally {
+    await client.end();
+  }
+});
+
 test('a schema is compared by the names of its migrations', () => {
   expect(migrationNames()).toEqual(migrations.map(({ name }) => name));
   const known = ['a', 'b', 'c'];

@@ -156,17 +156,22 @@ export function withEnds(
 /** The types of steps that the conditions of exits are asked before: what they do cannot be taken back. */
 export const asksConditions: ReadonlySet<string> = new Set(['SEND_EMAIL', 'WEBHOOK', 'UPDATE_CONTACT']);
 
-/** What a graph listens for beside its steps, by the names of `automation_watches`, and whether it may end runs. */
-export function watchesOf(steps: readonly AnyStep[]): ReadonlyMap<string, boolean> {
+/** What an event that a graph listens for may do: end runs, reach the goal, end waits. */
+type Listening = Record<'ends' | 'counts' | 'waits', boolean>;
+
+/** The events that a graph listens for besides that of its trigger, by the names of `automation_watches`. */
+export function watchesOf(steps: readonly AnyStep[]): ReadonlyMap<string, Listening> {
   const goal = goalOf(steps);
-  const watched = new Map<string, boolean>();
-  for (const { on, ends } of [
-    ...(goal === null ? [] : [{ on: goal.on, ends: false }]),
-    ...endsOf(steps, 0).map(({ on }) => ({ on, ends: true })),
-  ]) {
-    // Segments are known by their ID, whatever they are named.
-    const name = on.event ?? (on.leavesSegment ? `segment:${on.leavesSegment}` : null);
-    if (name !== null) watched.set(name, ends || watched.get(name) === true);
-  }
+  const watched = new Map<string, Listening>();
+  const listen = (name: unknown, how: keyof Listening) => {
+    const before =
+      typeof name === 'string' ? (watched.get(name) ?? { ends: false, counts: false, waits: false }) : null;
+    if (before !== null) watched.set(name as string, { ...before, [how]: true });
+  };
+  // Segments are known by their ID, whatever they are named.
+  const nameOf = ({ event, leavesSegment }: Goal['on']) => event ?? (leavesSegment ? `segment:${leavesSegment}` : null);
+  if (goal !== null) listen(nameOf(goal.on), 'counts');
+  for (const { on } of endsOf(steps, 0)) listen(nameOf(on), 'ends');
+  for (const { type, config } of steps) if (type === 'WAIT_FOR_EVENT') listen(config.eventName, 'waits');
   return watched;
 }
