@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { idByHash } from '../lib/ids.ts';
 import { lockName } from '../store/columns.ts';
 import { type Database, raw, sql } from '../store/sql.ts';
 import { ContactField } from './entity.ts';
@@ -182,12 +182,7 @@ export function fieldCounts(db: Database, projectId: string): Promise<ContactFie
 
 /** One key, or null when no contact holds it, as of the last fold. */
 export function fieldCountsOf(db: Database, projectId: string, key: string): Promise<ContactField | null> {
-  return db.em.findOne(ContactField, { projectId, keyHash: hashOf(key) }, { disableIdentityMap: true });
-}
-
-function hashOf(key: string): string {
-  const hex = createHash('md5').update(key).digest('hex');
-  return hex.replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-');
+  return db.em.findOne(ContactField, { projectId, keyHash: idByHash(key) }, { disableIdentityMap: true });
 }
 
 /** How many contacts hold a value other than null. */

@@ -118,6 +118,12 @@ export function hasSeen(revision: number, ifMatch: string, path: string): boolea
   return seen.includes(String(revision));
 }
 
+/** The UUID that Postgres makes of a text by `md5(…)::uuid`: the same whenever it is asked. */
+export function idByHash(text: string): string {
+  const hex = createHash('md5').update(text).digest('hex');
+  return hex.replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-');
+}
+
 /**
  * The place of an ID among 10,000, by a hash of a key and the ID: below 2,500 for a quarter of all IDs, and the same whenever it is asked. Places of one ID
  * under two keys do not depend on each other.

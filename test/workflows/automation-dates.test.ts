@@ -99,6 +99,26 @@ test('each date of each contact enrolls once, in the contact’s time zone, what
   expect(runs.map(({ contact }) => contact).toSorted()).toEqual([utc, auckland, berlin].toSorted());
 });
 
+test('an explanation names the date that started the execution, and none where it was started by hand', async () => {
+  const id = await aWorkflow({ field: 'data.renewal', offset: '-300d', at: '09:00', every: 'year' });
+  const [dated, byHand] = [await contact({ renewal: '1990-12-24' }), await contact({ renewal: '1990-12-24' })];
+  await settled();
+  await sweep('2027-02-01T00:00:10Z');
+  await db.count('delete from automation_dates where contact_id = $1', [byHand]);
+  await sweep('2027-02-27T09:00:00Z');
+  await enrolPending(db);
+  await own.done('POST', `/workflows/${id}/executions`, { contactId: byHand });
+  const started = async (who: string) => {
+    const { decisions } = await own.done('POST', '/explain', { contact: who, about: { workflowId: id } });
+    return (decisions as { check: string; sentence: string }[]).map(({ sentence }) => sentence);
+  };
+  expect(await started(dated)).toEqual([
+    'The date 2027-12-24 in the field "data.renewal" of the contact started the execution.',
+    expect.stringMatching(/^The contact entered version 1 /),
+  ]);
+  expect(await started(byHand)).toEqual([expect.stringMatching(/^The contact entered version 1 /)]);
+});
+
 test('a changed field or zone moves the date, a removed one takes it away, and values that are no dates are counted', async () => {
   const id = await aWorkflow({ field: 'data.trialEnds', offset: '-3d', at: '09:00', fallback: 'Europe/Berlin' });
   const [moved, removed, invalid, passed] = [

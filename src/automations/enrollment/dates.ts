@@ -1,7 +1,7 @@
 import { type InferEntity, LockMode } from '@mikro-orm/core';
 import { Contact } from '../../contacts/entity.ts';
 import type { JsonObjectValue } from '../../lib/contact-data.ts';
-import { leastId } from '../../lib/ids.ts';
+import { idByHash, leastId } from '../../lib/ids.ts';
 import { type Clock, dayMs } from '../../lib/time.ts';
 import { Project } from '../../projects/queries.ts';
 import { type HorizonTimes, settledHorizon } from '../../segments/changes.ts';
@@ -187,11 +187,17 @@ function stepContact({ createdAt, updatedAt, data, ...contact }: Parameters<type
   return { ...contact, data: data as JsonObjectValue, ...instants };
 }
 
-async function write(tx: Database, { id, projectId }: Automation, rows: readonly Placed[]): Promise<number> {
+/** The ID under which a day enrolls a contact, by which it does so once. */
+export function idOfDay(automationId: string, contactId: string, day: string): string {
+  return idByHash(`${automationId} ${contactId} ${day}`);
+}
+
+async function write(tx: Database, { id, projectId }: Automation, placements: readonly Placed[]): Promise<number> {
+  const rows = placements.map((row) => ({ ...row, eventId: row.lastDay && idOfDay(id, row.contactId, row.lastDay) }));
   const row = await tx.row<{ entered: number }>(sql`
     with placed as materialized (
       select * from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as p (
-        "contactId" uuid, "dueAt" timestamptz, "isInvalid" boolean, "lastDay" date, enters boolean)),
+        "contactId" uuid, "dueAt" timestamptz, "isInvalid" boolean, "lastDay" date, "eventId" uuid, enters boolean)),
     moved as (
       insert into automation_dates (automation_id, contact_id, due_at, is_invalid, last_day)
       select ${id}::uuid, "contactId", "dueAt", "isInvalid", "lastDay" from placed order by "contactId"
@@ -199,7 +205,7 @@ async function write(tx: Database, { id, projectId }: Automation, rows: readonly
         due_at = excluded.due_at, is_invalid = excluded.is_invalid, last_day = excluded.last_day),
     added as (
       insert into automation_arrivals (automation_id, project_id, contact_id, event_id)
-      select ${id}::uuid, ${projectId}::uuid, "contactId", md5(concat_ws(' ', ${id}::uuid, "contactId", "lastDay"))::uuid
+      select ${id}::uuid, ${projectId}::uuid, "contactId", "eventId"
       from placed where enters
       on conflict (automation_id, event_id) do nothing
       returning pg_notify('fernpost_arrivals', ''))

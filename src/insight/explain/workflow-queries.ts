@@ -102,6 +102,8 @@ export interface RunFacts {
   exitReason: string | null;
   startedAt: string;
   completedAt: string | null;
+  /** The event that started it, or the ID of its date; null where it was started by hand. */
+  sourceEventId: string | null;
   version: number;
   /** The rollout that chose the version: the place of the contact among 100, which is below the share for the new version. */
   rollout: { startedAt: string; isNew: boolean; place: number; percent: number } | null;
@@ -128,7 +130,7 @@ export async function runFacts(
   );
   if (run === null) return null;
   const { version } = await em.findOneOrFail(AutomationVersion, run.versionId, { fields: ['version'] });
-  const { id, status, exitReason = null, startedAt, completedAt } = run;
+  const { id, status, exitReason = null, startedAt, completedAt, sourceEventId = null } = run;
   const rollout = await em.findOne(AutomationRollout, {
     automationId,
     createdAt: { $lte: startedAt },
@@ -138,7 +140,7 @@ export async function runFacts(
     ],
   });
   return {
-    ...{ id, status, exitReason, version },
+    ...{ id, status, exitReason, version, sourceEventId },
     rollout: rollout && {
       startedAt: rollout.createdAt.toISOString(),
       isNew: rollout.versionId === run.versionId,

@@ -1,3 +1,4 @@
+import { idOfDay } from '../../automations/enrollment/dates.ts';
 import { unnamedExit } from '../../automations/graph/step-configs.ts';
 import { isDate, occurrencesOf, readDateTrigger, zoneFor } from '../../automations/graph/wait-until.ts';
 import { eventPasses, fieldValue } from '../../automations/runtime/condition.ts';
@@ -5,6 +6,7 @@ import { alreadySent } from '../../automations/runtime/run-queries.ts';
 import { activeStatuses } from '../../lib/enums.ts';
 import { notFound } from '../../lib/errors.ts';
 import { editDistance } from '../../lib/text.ts';
+import { dayMs } from '../../lib/time.ts';
 import { removedBefore } from '../../store/columns.ts';
 import type { Database } from '../../store/sql.ts';
 import { conditionDecisions } from './campaign.ts';
@@ -46,7 +48,17 @@ export async function explainWorkflow(
         actual: eventName,
       }),
     );
-  if (run !== null) return inside(db, projectId, contact, workflow, run, decisions);
+  if (run !== null) {
+    const day = workflow.triggerType === 'DATE' ? dayOf(id, contact.id, run) : null;
+    if (day !== null) {
+      const { field = null } = readDateTrigger(workflow.triggerConfig).trigger ?? {};
+      const which = field === null ? '' : ` in the field "${field}"`;
+      const sentence = `The date ${day}${which} of the contact started the execution.`;
+      const detail = { at: run.startedAt, expected: field, actual: day, source: executionSource(workflow, run.id) };
+      decisions.push(recorded('workflow.date', 'pass', sentence, detail));
+    }
+    return inside(db, projectId, contact, workflow, run, decisions);
+  }
   const gone = workflow.entries > 0 ? await removedBefore(db, projectId, 'runs') : null;
   if (gone !== null && (event === null || event.at < gone.toISOString())) {
     const cut = notKept('workflow.runs_not_kept', 'Executions', gone);
@@ -271,6 +283,20 @@ function dateDecision(contact: ContactFacts, { triggerConfig }: WorkflowFacts): 
   return evaluated('workflow.trigger', 'info', `The next date of the contact is on ${on}.`, detail);
 }
 
+// Dates are before or after the day of the execution by the offset of the trigger, which is up to a year, and by as long as a pause held it.
+const mostDaysApart = 800;
+
+/** The date of a contact that a run began for, whose ID it has; null for one that was started otherwise. */
+function dayOf(automationId: string, contactId: string, { sourceEventId, startedAt }: RunFacts): string | null {
+  if (sourceEventId === null) return null;
+  for (let apart = 0; apart <= 2 * mostDaysApart; apart += 1) {
+    const days = apart % 2 === 0 ? apart / 2 : -(apart + 1) / 2;
+    const day = new Date(Date.parse(startedAt) + days * dayMs).toISOString().slice(0, 10);
+    if (idOfDay(automationId, contactId, day) === sourceEventId) return day;
+  }
+  return null;
+}
+
 async function inside(
   db: Database,
   projectId: string,
@@ -285,8 +311,9 @@ async function inside(
   if (run.rollout !== null) decisions.push(rolledOut(run, run.rollout, source));
   let mailed: Finding | null = null;
   let open: StepTaken | null = null;
+  const isStopped = run.status === 'FAILED' || run.status === 'CANCELLED';
   for (const step of await findSteps(db, run.id)) {
-    decisions.push(stepDecision(step, source));
+    decisions.push(stepDecision(step, run, source));
     if (step.completedAt === null) open = step;
     if (step.type !== 'SEND_EMAIL' || step.status !== 'COMPLETED' || step.output?.skipped === alreadySent) continue;
     const mail = await findMail(db, projectId, { stepRunId: step.id });
@@ -295,12 +322,12 @@ async function inside(
       decisions.push(notKept('mail.not_kept', `The email of step "${step.name}" is gone: mail`, before));
     if (mail === null) continue;
     mailed = await explainMail(db, projectId, mail);
-    // What an earlier email met is not why a run failed: the first stop is its reason.
+    // What an earlier email met is not why a run was stopped: the first stop is its reason.
     const asInfo = (met: Decision): Decision => (met.outcome === 'stop' ? { ...met, outcome: 'info' } : met);
-    decisions.push(...(run.status === 'FAILED' ? mailed.decisions.map(asInfo) : mailed.decisions));
+    decisions.push(...(isStopped ? mailed.decisions.map(asInfo) : mailed.decisions));
   }
   decisions.push(...(await goalDecisions(db, contact, run, source)));
-  if (mailed !== null && run.status !== 'FAILED') return { ...mailed, decisions };
+  if (mailed !== null && !isStopped) return { ...mailed, decisions };
   if (activeStatuses.has(run.status)) {
     if (workflow.pausedAt !== null) return paused(workflow, decisions, 'the contact stays where it is');
     const at = open?.until ?? null;
@@ -308,8 +335,9 @@ async function inside(
     const sentence = `The contact is ${place}${at === null ? '' : `, until ${onDate(at)} at the latest`}.`;
     return finding('will', decisions, sentence, { next: { at, what: 'The workflow goes on.' } });
   }
-  if (run.status === 'FAILED' || run.status === 'CANCELLED') {
-    const how = run.status === 'FAILED' ? 'failed' : 'was cancelled';
+  if (isStopped) {
+    const on = run.completedAt === null ? '' : ` on ${onDate(run.completedAt)}`;
+    const how = run.status === 'FAILED' ? 'failed' : `was cancelled${on}`;
     const reason = run.exitReason === null ? '' : `: ${run.exitReason}`;
     const sentence = `The execution ${how}${reason}.`.replace(/\.\.$/, '.');
     decisions.push(recorded('workflow.ended', 'stop', sentence, { at: run.completedAt, source }));
@@ -356,14 +384,17 @@ function rolledOut(
   return recorded('workflow.rollout', 'info', sentence, { at, expected: percent, actual: place, source });
 }
 
-function stepDecision(step: StepTaken, source: Decision['source']): Decision {
+function stepDecision(step: StepTaken, run: RunFacts, source: Decision['source']): Decision {
   const { name, type, status, branch, output, error, eventName, until } = step;
   const at = step.completedAt ?? step.startedAt;
-  if (status === 'FAILED')
-    return recorded('workflow.step', 'stop', `Step "${name}" failed: ${error ?? 'its reason was not kept'}`, {
-      at,
-      source,
-    });
+  if (status === 'FAILED') {
+    const sentence = `Step "${name}" failed: ${error ?? 'its reason was not kept'}`;
+    // A step that ends a run does so at the same instant; after one that did before, the run was retried.
+    if (run.status === 'FAILED' && step.completedAt === run.completedAt)
+      return recorded('workflow.step', 'stop', sentence, { at, source });
+    const retried = `${sentence.replace(/\.$/, '')}. The execution was retried.`;
+    return recorded('workflow.step', 'info', retried, { at, source });
+  }
   if (status === 'SKIPPED') {
     const how =
       typeof output?.reason === 'string'

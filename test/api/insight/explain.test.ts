@@ -589,7 +589,20 @@ const workflowCauses: Cause[] = [
       return about;
     },
     'did_not',
-    'The execution was cancelled: Cancelled by request.',
+    'The execution was cancelled on <date>: Cancelled by request.',
+  ],
+  [
+    'stopped by somebody after its email',
+    async () => {
+      const about = await inside();
+      await database.db.count(sql`delete from email_queue where project_id = ${project.id}`);
+      await database.db.count(sql`update emails set status = 'BOUNCED', sent_at = now(), bounced_at = now()
+        where project_id = ${project.id} and source_type <> 'INBOUND'`);
+      await endRuns(`status = 'CANCELLED', exit_reason = 'Cancelled by user'`);
+      return about;
+    },
+    'did_not',
+    'The execution was cancelled on <date>: Cancelled by user.',
   ],
   [
     'started by requests alone',
@@ -838,6 +851,26 @@ test.each([
     check: 'workflow.ended',
     sentence: expect.stringMatching(/^The execution failed/),
   });
+});
+
+test('an execution that was retried and failed again is told by the step that failed last', async () => {
+  const steps = { first: ['SEND_EMAIL', {}], second: ['SEND_EMAIL', {}] } as unknown as AutomationSpec['steps'];
+  const about = await inside({ steps });
+  expect((await explained(about)).sentence).toMatch(/^Step "first" failed: /);
+  const second = await database.db.row<{ id: string }>(
+    sql`select id from automation_steps where automation_id = ${about.workflowId} and name = 'second'`,
+  );
+  const retry = `/workflows/${about.workflowId}/executions/retry`;
+  const { status, body } = await api.call(project.secretKey, 'POST', retry, { from: second?.id });
+  expect([status, body]).toMatchObject([200, { retried: 1 }]);
+  await advanced();
+  const { verdict, sentence, decisions } = await explained(about);
+  expect([verdict, sentence]).toEqual(['did_not', expect.stringMatching(/^Step "second" failed: /)]);
+  expect(decisions.filter(({ check }) => check === 'workflow.step')).toMatchObject([
+    { outcome: 'pass' },
+    { outcome: 'info', sentence: expect.stringMatching(/^Step "first" failed: .*[^.]\. The execution was retried\.$/) },
+    { outcome: 'stop', sentence },
+  ]);
 });
 
 test('an email to the control group was requested, and is not told as accepted', async () => {
