@@ -335,9 +335,10 @@ test('paths show who took them and who dropped off, in the time that is chosen, 
   });
 });
 
-test('sixty steps are readable: Arrange makes columns, fit stops at legible text, and the outline leads to any step', async () => {
-  const { own, inDashboard, open } = designer;
-  const { id, trigger } = await own.automation({ name: 'Sechzig Schritte' });
+/** An automation of sixty steps below each other: Trigger → Tag 1. → … → Tag 59. */
+async function sixtySteps(workflow: string): Promise<{ id: string; names: string[] }> {
+  const { own } = designer;
+  const { id, trigger } = await own.automation({ name: workflow });
   const names = Array.from({ length: 59 }, (_, n) => `Tag ${n + 1}.`);
   const step = (name: string, n: number) => ({
     id: name,
@@ -359,6 +360,62 @@ test('sixty steps are readable: Arrange makes columns, fit stops at legible text
     ],
     transitions: names.map((name, n) => ({ fromStepId: n === 0 ? trigger : names[n - 1], toStepId: name })),
   });
+  return { id, names };
+}
+
+test('of sixty steps those in sight are drawn at first, and all once the page is used, or after a while', async () => {
+  const { inDashboard, open } = designer;
+  const { id } = await sixtySteps('Nur das Sichtbare');
+  const nodes = (page: Page) => page.locator('.react-flow__node').count();
+  // Notes how many nodes there are after each change; with `isPatient` no time that passes has the others drawn.
+  const watch = (page: Page, isPatient: boolean) =>
+    page.addInitScript((waits) => {
+      const all = globalThis as unknown as { drawn: number[] };
+      all.drawn = [];
+      new MutationObserver(() => {
+        const count = document.querySelectorAll('.react-flow__node').length;
+        if (count > 0 && count !== all.drawn.at(-1)) all.drawn.push(count);
+      }).observe(document, { childList: true, subtree: true });
+      const later = globalThis.setTimeout;
+      const patient = (call: () => void, ms?: number) => (ms === 3_000 ? 0 : later(call, ms));
+      if (waits) globalThis.setTimeout = patient as typeof setTimeout;
+    }, isPatient);
+  await inDashboard(async (page) => {
+    await watch(page, true);
+    await open(page, `workflows/${id}`);
+    await page.getByText('No changes', { exact: true }).waitFor();
+    await stepOn(page, 'Tag 2.').waitFor();
+    const atFirst = await nodes(page);
+    expect(atFirst).toBeLessThan(12);
+    // A path leads on to what is not drawn, and the minimap shows the whole graph.
+    const last = await page.locator('.react-flow__node').last().textContent();
+    const names = await page.locator('.react-flow__edge').evaluateAll((all) => all.map((each) => each.ariaLabel));
+    expect(names).toContainEqual(expect.stringMatching(`^Path from ${last?.match(/Tag \d+\./)?.[0]} to`));
+    expect(await page.locator('.react-flow__minimap-node').count()).toBe(60);
+    const path = page.locator('.react-flow__edge-path').last();
+    const [drawn, place] = [await path.getAttribute('d'), await stepOn(page, 'Tag 2.').boundingBox()];
+    await page.mouse.move(300, 300);
+    await page.mouse.move(320, 320);
+    await expect.poll(() => nodes(page)).toBe(60);
+    expect(await page.evaluate('drawn')).toEqual([expect.any(Number), 60]);
+    // What was in sight stays where it was.
+    expect(await stepOn(page, 'Tag 2.').boundingBox()).toEqual(place);
+    expect(await page.locator(`.react-flow__edge-path[d="${drawn}"]`).count()).toBe(1);
+  });
+  // A screen reader needs neither pointer nor keys of the page.
+  await inDashboard(async (page) => {
+    await watch(page, false);
+    await open(page, `workflows/${id}`);
+    await stepOn(page, 'Tag 59.').waitFor();
+    const drawn = await page.evaluate<number[]>('drawn');
+    expect(drawn[0]).toBeLessThan(12);
+    expect(drawn.at(-1)).toBe(60);
+  });
+});
+
+test('sixty steps are readable: Arrange makes columns, fit stops at legible text, and the outline leads to any step', async () => {
+  const { inDashboard, open } = designer;
+  const { id, names } = await sixtySteps('Sechzig Schritte');
   await inDashboard(async (page) => {
     await open(page, `workflows/${id}`);
     await stepOn(page, 'Tag 59.').waitFor();

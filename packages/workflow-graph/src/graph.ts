@@ -95,7 +95,7 @@ function followed(targets: ReadonlyMap<string, readonly string[]>, ids: readonly
 
 /** Whether two JSON values say the same, whatever the order of their keys. */
 export function sameJson(one: unknown, other: unknown): boolean {
-  return ordered(one) === ordered(other);
+  return one === other || ordered(one) === ordered(other);
 }
 
 function ordered(value: unknown): string {

@@ -1,32 +1,39 @@
 import {
+  applyNodeChanges,
   Background,
-  Controls,
   type EdgeTypes,
-  getViewportForBounds,
   MiniMap,
+  type NodeChange,
   type NodeTypes,
   ReactFlow,
-  type ReactFlowInstance,
   type ReactFlowProps,
   ReactFlowProvider,
-  useNodesState,
-  useReactFlow,
-  useStore,
 } from '@xyflow/react';
 import '@xyflow/react/dist/base.css';
 import '../designer.css';
-import { type DragEvent, type KeyboardEvent, type ReactNode, type RefObject, useEffect, useRef, useState } from 'react';
+import {
+  type DragEvent,
+  type KeyboardEvent,
+  type ReactNode,
+  type RefObject,
+  useEffect,
+  useMemo,
+  useRef,
+  useState,
+} from 'react';
 import type { PathFigures } from '../graph/figures.ts';
-import { type Addable, stepSize } from '../graph/graph.ts';
+import type { Addable } from '../graph/graph.ts';
 import type { Transition } from '../graph/shapes.ts';
-import { boundsOf, legibleZoom, stepsInSight } from '../graph/sight.ts';
-import { edgesOf, movedOf, nodesOf } from './canvas-elements.ts';
+import { legibleZoom } from '../graph/sight.ts';
+import { edgesOf, measuredIn, movedOf, nodesOf } from './canvas-elements.ts';
 import { pressKey } from './canvas-keys.ts';
 import { useClipboardKeys } from './clipboard.ts';
 import { PathEdge, type PathEdgeType } from './PathEdge.tsx';
 import { type ShownStep, StepNode, type StepNodeType } from './StepNode.tsx';
 import { type OpenFinder, StepSearch } from './StepSearch.tsx';
 import { type Selection, selectionOf, toggled } from './selection.ts';
+import { ChosenInSight, centerOn, FitControls, type Flow, useWhole } from './sight.tsx';
+import { useSteady } from './steady.ts';
 
 /** A path as the canvas shows it. */
 export interface ShownWay {
@@ -62,13 +69,8 @@ export interface CanvasEdits {
 
 // Below the graph, so that it never lies on a step.
 const miniSize = { width: 120, height: 72 };
-// Above the graph is room for the buttons that find a step, which would cover its corner.
-const fitted = { minZoom: legibleZoom, maxZoom: 1, padding: { x: 0.05, top: '44px', bottom: '8px' } } as const;
-const heightBeside = 52;
 const nodeTypes: NodeTypes = { step: StepNode };
 const edgeTypes: EdgeTypes = { path: PathEdge };
-
-type Flow = ReactFlowInstance<StepNodeType, PathEdgeType>;
 
 /** A graph with what is selected in it. */
 interface ShownGraph {
@@ -99,14 +101,11 @@ export function Canvas({
   const place = useRef<HTMLDivElement>(null);
   const flow = useRef<Flow | null>(null);
   useClipboardKeys(place, edits);
-  const { nodes, framed, ...draggable } = useDraggableSteps({ steps, ways, selection, edits });
-  const pointer = pointerOf({ selection, onSelect, edits }, framed);
+  const graph = { steps, ways, selection, onSelect, edits };
+  const drawing = useFlow(graph, flow);
   const [finder, setFinder] = useState<OpenFinder>(null);
-  // One for good: a new one would count for the button that shows the whole graph as well.
-  const [atFirst] = useState(() => ({ ...fitted, nodes: firstSteps(steps) }));
-  const { onKeyDown, onDrop, find, show } = useHands({ steps, ways, selection, onSelect, edits }, place, flow, () =>
-    setFinder('search'),
-  );
+  const isWhole = useWhole();
+  const { onKeyDown, onDrop, find, show } = useHands(graph, place, flow, () => setFinder('search'));
   return (
     // biome-ignore lint/a11y/noStaticElementInteractions: it hears keys of the steps inside, which are focusable
     <div
@@ -121,23 +120,16 @@ export function Canvas({
       <ReactFlowProvider>
         <ReactFlow
           aria-label={label}
-          nodes={nodes}
-          edges={edgesOf(steps, ways, selection, onSelect, edits?.onInsert)}
           nodeTypes={nodeTypes}
           edgeTypes={edgeTypes}
           colorMode="system"
           minZoom={0.1}
-          fitView
-          fitViewOptions={atFirst}
+          onlyRenderVisibleElements={!isWhole}
           disableKeyboardA11y
           deleteKeyCode={null}
           nodesDraggable={edits !== undefined}
           nodesConnectable={edits !== undefined}
-          onInit={(instance) => {
-            flow.current = instance;
-          }}
-          {...draggable}
-          {...pointer}
+          {...drawing}
         >
           <Background />
           <FitControls steps={steps} arranged={arranged} />
@@ -161,6 +153,34 @@ export function Canvas({
   );
 }
 
+/** The graph as React Flow draws it, and what it calls. */
+function useFlow(graph: ShownGraph, flow: RefObject<Flow | null>): Partial<ReactFlowProps<StepNodeType, PathEdgeType>> {
+  const { nodes, framed, ...dragging } = useDraggableSteps(graph);
+  const edges = useEdges(graph);
+  const handlers = useSteady({
+    ...pointerOf(graph, framed),
+    ...dragging,
+    onInit: (instance: Flow) => {
+      flow.current = instance;
+    },
+  });
+  return { nodes, edges, selectionKeyCode: graph.edits ? 'Shift' : null, ...handlers };
+}
+
+/** The paths as edges; those that stay as they are are not drawn again. */
+function useEdges({ steps, ways, selection, onSelect, edits }: ShownGraph): PathEdgeType[] {
+  const drawn = useRef<PathEdgeType[]>([]);
+  const isEditable = edits !== undefined;
+  const presses = useSteady({
+    onPress: (id: string) => onSelect({ kind: 'way', id }),
+    onInsert: (id: string, type: Addable) => edits?.onInsert(id, type),
+  });
+  return useMemo(() => {
+    drawn.current = edgesOf(drawn.current, steps, ways, selection, isEditable ? presses : undefined);
+    return drawn.current;
+  }, [steps, ways, selection, isEditable, presses]);
+}
+
 /** Handles selecting and connecting by pointer. */
 function pointerOf(
   { selection, onSelect, edits }: Pick<ShownGraph, 'selection' | 'onSelect' | 'edits'>,
@@ -172,7 +192,6 @@ function pointerOf(
       const isMore = isEditable && (shiftKey || ctrlKey || metaKey);
       onSelect(isMore ? toggled(selection, id) : { kind: 'step', id });
     },
-    selectionKeyCode: isEditable ? 'Shift' : null,
     onSelectionStart: () => framed.current.clear(),
     onSelectionEnd: ({ target, clientX, clientY }) => {
       // Shift and a press on a step, during which the pointer moved a little.
@@ -200,15 +219,15 @@ function useDraggableSteps({ steps, ways, selection, edits }: Omit<ShownGraph, '
   // The steps inside a frame are reported here before they are drawn, and the pointer may be faster than the drawing.
   const framed = useRef(new Set<string>());
   const isEditable = edits !== undefined;
-  const [nodes, setNodes, applyChanges] = useNodesState<StepNodeType>([]);
-  const onNodesChange: typeof applyChanges = (changes) => {
+  const [nodes, setNodes] = useState<StepNodeType[]>(() => nodesOf([], steps, ways, selection, isEditable));
+  const onNodesChange = (changes: NodeChange<StepNodeType>[]) => {
     for (const change of changes)
       if (change.type === 'select') framed.current[change.selected ? 'add' : 'delete'](change.id);
-    applyChanges(changes);
+    setNodes((before) => measuredIn(changes, applyNodeChanges(changes, before)));
   };
   useEffect(() => {
     if (!isDragging.current) setNodes((before) => nodesOf(before, steps, ways, selection, isEditable));
-  }, [steps, ways, selection, isEditable, setNodes]);
+  }, [steps, ways, selection, isEditable]);
   const onNodeDragStart = () => {
     isDragging.current = true;
   };
@@ -265,74 +284,4 @@ function useHands(
     if (type && at) edits?.onDrop(type, { x: Math.round(at.x), y: Math.round(at.y) });
   };
   return { onKeyDown, onDrop, find, show };
-}
-
-/** Brings the chosen step into sight when it is chosen elsewhere, was just added, or lost its place because the canvas shrank. */
-function ChosenInSight({ id }: { id: string | null }) {
-  const flow = useReactFlow<StepNodeType, PathEdgeType>();
-  const width = useStore((state) => state.width);
-  const height = useStore((state) => state.height);
-  const isDrawn = useStore(({ nodeLookup }) => id !== null && nodeLookup.has(id));
-  useEffect(() => {
-    const node = id === null || !isDrawn ? undefined : flow.getNode(id);
-    if (!node || width === 0) return;
-    const { x, y, zoom } = flow.getViewport();
-    const [left, top] = [node.position.x * zoom + x, node.position.y * zoom + y];
-    const [right, bottom] = [left + stepSize.width * zoom, top + stepSize.height * zoom];
-    if (left >= 0 && top >= 0 && right <= width && bottom <= height) return;
-    centerOn(flow, node.id, 0);
-  }, [id, isDrawn, width, height, flow]);
-  return null;
-}
-
-// Height of page header, toolbar, footer and buttons above the graph, and width of menu and side panel where the window has room for them, in pixels.
-const besideCanvas = { height: 330 + heightBeside, width: 640 };
-const wideWindow = 960;
-
-/** The steps that can be read at first; all of a small graph. */
-function firstSteps(steps: readonly ShownStep[]): { id: string }[] {
-  const { innerWidth, innerHeight } = window;
-  return stepsInSight(placesOf(steps), {
-    width: innerWidth > wideWindow ? innerWidth - besideCanvas.width : innerWidth,
-    height: innerHeight - besideCanvas.height,
-  });
-}
-
-const placesOf = (steps: readonly ShownStep[]) => steps.map(({ step: { id, position } }) => ({ id, position }));
-
-/** The buttons for the zoom. The one that fits the graph into the canvas stops where text can still be read; so does arranging it. */
-function FitControls({ steps, arranged }: { steps: readonly ShownStep[]; arranged: number }) {
-  const flow = useReactFlow();
-  const width = useStore((state) => state.width);
-  const height = useStore((state) => state.height);
-  const shown = stepsInSight(placesOf(steps), { width, height: height - heightBeside });
-  const done = useRef(arranged);
-  useEffect(() => {
-    if (done.current === arranged) return;
-    done.current = arranged;
-    const { minZoom, maxZoom, padding } = fitted;
-    void flow.setViewport(getViewportForBounds(boundsOf(shown), width, height, minZoom, maxZoom, padding));
-  });
-  return <Controls showInteractive={false} orientation="horizontal" fitViewOptions={{ ...fitted, nodes: shown }} />;
-}
-
-/** Moves a step to the middle of the canvas, at least at this zoom. */
-function centerOn(flow: Flow | null, id: string | null, leastZoom: number): void {
-  const node = id === null ? undefined : flow?.getNode(id);
-  if (!node || !flow) return;
-  const isCalm = window.matchMedia('(prefers-reduced-motion: reduce)').matches;
-  const zoom = Math.max(leastZoom, flow.getViewport().zoom);
-  const x = node.position.x + (stepSize.width - outlineWidth(zoom)) / 2;
-  void flow.setCenter(x, node.position.y + stepSize.height / 2, {
-    zoom,
-    duration: isCalm ? 0 : 200,
-  });
-}
-
-/** The width of the open outline, which lies over the left of the canvas, in pixels of the graph; 0 where it leaves a step no room. */
-function outlineWidth(zoom: number): number {
-  const outline = document.querySelector('.step-search nav')?.getBoundingClientRect();
-  const canvas = document.querySelector('.react-flow')?.getBoundingClientRect();
-  if (!outline || !canvas || canvas.right - outline.right < stepSize.width * zoom) return 0;
-  return (outline.right - canvas.left) / zoom;
 }

@@ -18,15 +18,15 @@ export type PathEdgeType = Edge<
     figures: PathFigures | null;
     /** Where on it that stands, from 0 at its beginning to 1. */
     at: number;
-    /** Selects it. */
-    onPress?: (() => void) | undefined;
-    onInsert?: ((type: Addable) => void) | undefined;
+    /** Selects a path. */
+    onPress?: ((wayId: string) => void) | undefined;
+    onInsert?: ((wayId: string, type: Addable) => void) | undefined;
   },
   'path'
 >;
 
 /** A path, drawn past the steps in its way, with who took it and a button that inserts a step. */
-export function PathEdge({ sourceX, sourceY, targetX, targetY, markerEnd, data }: EdgeProps<PathEdgeType>) {
+export function PathEdge({ id, sourceX, sourceY, targetX, targetY, markerEnd, data }: EdgeProps<PathEdgeType>) {
   const points = route({ x: sourceX, y: sourceY }, { x: targetX, y: targetY }, data?.steps ?? []);
   const isDirect = points.length === 2;
   const isUp = !isDirect && leadsUp(points);
@@ -37,7 +37,7 @@ export function PathEdge({ sourceX, sourceY, targetX, targetY, markerEnd, data }
   return (
     <>
       <BaseEdge path={isUp ? roundedPath(points) : pathThrough(points)} {...(markerEnd ? { markerEnd } : {})} />
-      {data ? <OnPath at={at} data={data} /> : null}
+      {data ? <OnPath id={id} at={at} data={data} /> : null}
     </>
   );
 }
@@ -45,7 +45,7 @@ export function PathEdge({ sourceX, sourceY, targetX, targetY, markerEnd, data }
 /** The size of what stands on a path, so that it can still be read where the graph is small, and never hides it. */
 const largest = 1.8;
 
-function OnPath({ at, data }: { at: Point; data: NonNullable<PathEdgeType['data']> }) {
+function OnPath({ id, at, data }: { id: string; at: Point; data: NonNullable<PathEdgeType['data']> }) {
   const zoom = useStore(({ transform }) => transform[2]);
   const { between: names, label, figures, onPress, onInsert } = data;
   const scale = Math.min(largest, Math.max(1, 1 / zoom));
@@ -55,8 +55,10 @@ function OnPath({ at, data }: { at: Point; data: NonNullable<PathEdgeType['data'
         className="on-path nodrag nopan"
         style={{ transform: `translate(-50%, -50%) translate(${at.x}px, ${at.y}px) scale(${scale})` }}
       >
-        {label || figures ? <PathLabel label={label} figures={figures} onPress={onPress} /> : null}
-        {onInsert && zoom >= 0.4 ? <InsertButton names={names} onInsert={onInsert} /> : null}
+        {label || figures ? (
+          <PathLabel label={label} figures={figures} onPress={onPress && (() => onPress(id))} />
+        ) : null}
+        {onInsert && zoom >= 0.4 ? <InsertButton names={names} onInsert={(type) => onInsert(id, type)} /> : null}
       </div>
     </EdgeLabelRenderer>
   );

@@ -11,6 +11,7 @@ import { fieldSentence } from '../../../words/sentences.ts';
 import { Canvas } from '../canvas/Canvas.tsx';
 import { FiguresPeriod } from '../canvas/FiguresPeriod.tsx';
 import type { Selection } from '../canvas/selection.ts';
+import { useSteady } from '../canvas/steady.ts';
 import { type Issue, type People, peopleQuery, type Workflow } from '../workflow.ts';
 import { useCheck } from './check.ts';
 import type { DesignerDialogsProps, OpenDialog } from './DesignerDialogs.tsx';
@@ -20,6 +21,8 @@ import { type Editing, useEditing } from './editing.ts';
 import { SidePanel } from './SidePanel.tsx';
 import { type ShownTest, shownSteps, shownWays } from './shown.ts';
 import { DesignerToolbar } from './Toolbar.tsx';
+
+const loadCopying = () => import('./copying.ts');
 
 /** The graph of an automation, drawn and edited. An edit is of this browser alone until it is published as a whole. */
 export function Designer({ workflow }: { workflow: Workflow }) {
@@ -33,7 +36,8 @@ export function Designer({ workflow }: { workflow: Workflow }) {
   const { issues, error: unchecked, isChecking } = useCheck(workflow, editing, isTried);
   // An edit kept by the browser is there when the page is opened again.
   const unsaved = useUnsaved(!editing.isKept);
-  const edits = editsOf(editing, selection, select, () => setDialog('step'));
+  const copying = usePart(loadCopying);
+  const edits = useSteady(editsOf(editing, selection, select, () => setDialog('step'), copying));
   const { drawing, hideTest, setTest } = useShown(workflow, editing, issues, people.data);
   return (
     <Page

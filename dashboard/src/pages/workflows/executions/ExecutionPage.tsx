@@ -18,7 +18,6 @@ import type { Selection } from '../canvas/selection.ts';
 import { type Execution, executionStates, isActive, refreshWorkflows, type Version } from '../workflow.ts';
 import { ExecutionFacts } from './ExecutionFacts.tsx';
 import { ExecutionSteps, Json } from './ExecutionSteps.tsx';
-import { RetryDialog } from './RetryDialog.tsx';
 import { drawn, isPlaced, useOutcomes } from './trace.ts';
 
 /** One contact's path through an automation. */
@@ -141,10 +140,13 @@ function Above({ workflow: { id, name } }: Pick<Execution, 'workflow'>) {
   );
 }
 
+const loadRetry = () => import('./RetryDialog.tsx');
+
 function Actions({ execution }: { execution: Execution }) {
   const project = useProjectId();
   const [isCancelling, setCancelling] = useState(false);
   const [isRetrying, setRetrying] = useState(false);
+  const retry = usePart(loadRetry, isRetrying);
   return (
     <>
       <WhyButton contact={execution.contact.id} about={{ workflowId: execution.workflow.id }} />
@@ -168,8 +170,8 @@ function Actions({ execution }: { execution: Execution }) {
           Retry run
         </Button>
       ) : null}
-      {isRetrying ? (
-        <RetryDialog
+      {isRetrying && retry ? (
+        <retry.RetryDialog
           workflow={execution.workflow}
           title={`Retry the run for ${execution.contact.email}?`}
           executionId={execution.id}

@@ -137,6 +137,17 @@ export function pathCountOf(
   return taken;
 }
 
+/** The ways that lead out of each step, by its id. */
+export function byStep<Way extends Pick<Transition, 'fromStepId'>>(ways: readonly Way[]): Map<string, Way[]> {
+  const found = new Map<string, Way[]>();
+  for (const way of ways) {
+    const own = found.get(way.fromStepId);
+    if (own) own.push(way);
+    else found.set(way.fromStepId, [way]);
+  }
+  return found;
+}
+
 /** The ways of a step that lead nowhere yet and may be connected. */
 export function openWays(
   step: Pick<Step, 'id' | 'type' | 'config'>,

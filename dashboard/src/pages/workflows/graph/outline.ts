@@ -1,4 +1,4 @@
-import { wayKey, wayOf, waysOut } from './graph.ts';
+import { byStep, wayKey, wayOf, waysOut } from './graph.ts';
 import type { Step, Transition } from './shapes.ts';
 
 type OutlinedStep = Pick<Step, 'id' | 'type' | 'name' | 'config'>;
@@ -20,8 +20,7 @@ export function outlineOf<Found extends OutlinedStep>(
   ways: readonly Way[],
 ): OutlineLine<Found>[] {
   const byId = new Map(steps.map((step) => [step.id, step]));
-  const out = new Map<string, Way[]>();
-  for (const way of ways) out.set(way.fromStepId, [...(out.get(way.fromStepId) ?? []), way]);
+  const out = byStep(ways);
   const done = new Set<string>();
   const reversed: Found[] = [];
   const visit = (step: Found) => {
