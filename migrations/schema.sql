@@ -113,7 +113,6 @@ create table automation_arrivals (
   project_id uuid not null,
   contact_id uuid not null,
   event_id uuid not null,
-  context jsonb,
   created_at timestamp(3) with time zone default now() not null,
   limited_by uuid,
   constraint automation_arrivals_pkey primary key (id),

@@ -88,7 +88,6 @@ export const AutomationArrival = defineEntity({
     projectId: p.uuid(),
     contactId: p.uuid(),
     eventId: p.uuid(),
-    context: p.json<JsonObjectValue>().nullable(),
     createdAt: baseColumns.createdAt,
     limitedBy: p.uuid().nullable(),
   },

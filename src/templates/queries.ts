@@ -91,9 +91,9 @@ export function stepsOfTemplate(db: Database, projectId: string, id: string): Pr
 }
 
 /**
- * How many steps need one of the templates: those of workflows as they are, and those of graphs that contacts are still
- * in, because a contact stays on the version of the graph that it entered. Names one of the templates that are needed;
- * null when none is. For a key with limits only workflows count that somebody else runs.
+ * How many steps need one of the templates: those of workflows as they are, those of graphs that contacts are still
+ * in, because a contact stays on the version of the graph that it entered, and those of the version that a rollout may go back to. Names
+ * one of the templates that are needed; null when none is. For a key with limits only workflows count that somebody else runs.
  */
 export async function usesOfTemplates(
   db: Database,
@@ -113,8 +113,10 @@ export async function usesOfTemplates(
       where a.project_id = ${projectId}
         and v.graph @> jsonb_build_object('steps', jsonb_build_array(jsonb_build_object('templateId', w.id)))
         and node ->> 'templateId' = w.id::text
-        and exists (select from automation_runs r where r.automation_id = a.id and r.status in ${raw(activeStatuses.sql)}
-          and (r.version_id = v.id or r.next_version_id = v.id)))
+        and (exists (select from automation_runs r where r.automation_id = a.id and r.status in ${raw(activeStatuses.sql)}
+            and (r.version_id = v.id or r.next_version_id = v.id))
+          or exists (select from automation_rollouts k
+            where k.automation_id = a.id and k.state = 'RUNNING' and k.before_version_id = v.id)))
     select count(distinct step)::int as steps, (array_agg(template))[1] as template
     from (select * from live union select * from pinned) as used join automations a on a.id = used.automation_id
     where ${limitedBy}::uuid is null or (a.limited_by is distinct from ${limitedBy}::uuid and (a.enabled or exists (

@@ -9,7 +9,6 @@ export const erasableColumns: Readonly<Record<string, Readonly<Record<string, st
   erased: {
     api_keys: 'recipients',
     audit_log: 'before after target',
-    automation_arrivals: 'context',
     automation_runs: 'context exit_reason',
     automation_step_runs: 'input output error branch step_name',
     campaign_links: 'link',

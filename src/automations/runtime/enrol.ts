@@ -162,8 +162,8 @@ async function takePending(tx: Database, automation: Enrolling, limit: number): 
       delete from automation_arrivals where id = any (array(
         select id from automation_arrivals where automation_id = ${id} order by event_id limit ${limit}
         for update skip locked))
-      returning contact_id, project_id, event_id, context, created_at, limited_by)
-    select p.contact_id as "contactId", p.event_id as "eventId", coalesce(p.context, ${raw(eventData('t'))}) as data,
+      returning contact_id, project_id, event_id, created_at, limited_by)
+    select p.contact_id as "contactId", p.event_id as "eventId", ${raw(eventData('t'))} as data,
       coalesce(t.limited_by, p.limited_by) as "limitedBy", (${passes}) is true as matches,
       ${raw(isoText('p.created_at'))} as "createdAt"
     from taken p left join events t on t.id = p.event_id
