@@ -30,7 +30,7 @@ export async function crowd(bench: Bench): Promise<void> {
     console.log(`  ${name}: all inside after ${seconds(insideMs)} (${perSecond(insideMs)}/s)`);
     console.log(`    all moved ${seconds(movedMs)} after the first event (${perSecond(movedMs)}/s)`);
     console.log(
-      `    memory of the worker ${memory.before} MB before, ${memory.inside} MB with them, ${memory.end} MB at the end, never above ${memory.most} MB`,
+      `    memory of the worker ${memory.before} MB before, ${memory.inside} MB with them, ${memory.end} MB at the end, never above ${memory.most} MB (goal 520 with 10,000)`,
     );
     console.log(
       `    a history: ${history.events.toFixed(1)} events, ${history.tasks.toFixed(2)} tasks, ${history.late.toFixed(2)} of them too late`,
@@ -44,7 +44,7 @@ export async function crowd(bench: Bench): Promise<void> {
   tell('Fernpost', ours);
   console.log(`    events stored and routed in ${seconds(told)}`);
   const [inside, moved] = [floor.insideMs / ours.insideMs, floor.movedMs / ours.movedMs];
-  console.log(`  ratio ${inside.toFixed(2)} getting in, ${moved.toFixed(2)} moving on (goal 0.6)`);
+  console.log(`  ratio ${inside.toFixed(2)} getting in, ${moved.toFixed(2)} moving on (goals 0.9 and 0.8)`);
 }
 
 async function bareCrowd(bench: Bench): Promise<Crowd> {
