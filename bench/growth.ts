@@ -1,55 +1,80 @@
-import { writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { countNewEvents } from '../src/contacts/events/counting-queries.ts';
 import { newId } from '../src/lib/ids.ts';
 import { pause } from '../src/lib/time.ts';
 import { foldMailChanges } from '../src/mail/ledger/mail-count-queries.ts';
 import type { Store } from '../src/store/orm.ts';
+import type { Database } from '../src/store/sql.ts';
 import { anAutomation } from '../test/support/automation-fixtures.ts';
-import { people, tell, until } from './support/automation-bench.ts';
+import { median, people, seconds, tell, until } from './support/automation-bench.ts';
 import { campaignHtml, campaignSubject } from './support/campaign-content.ts';
 import type { Child } from './support/child.ts';
 import { askApi, type DeliveryWorld, inDeliveryWorld, post } from './support/delivery-world.ts';
 import { drawGrowth } from './support/growth-picture.ts';
-import { runLoad } from './support/load.ts';
 import { fillMail } from './support/mail.ts';
 import { cpuOfServers, cpuOfTree } from './support/processes.ts';
-import type { SinkCount } from './support/sink.ts';
+import { arrived, reporterSettings, sendMail, takeReports } from './support/work.ts';
 
-const sizes = (process.env.BENCH_SIZES ?? '1,2,4,8').split(',').map((millions) => Number(millions) * 1_000_000);
+const million = 1_000_000;
+const sizes = (process.env.BENCH_SIZES ?? '1,2,4,8')
+  .split(',')
+  .filter(Boolean)
+  .map((one) => Number(one) * million);
+const daysOfMillion = 90;
 const contacts = Number(process.env.BENCH_CONTACTS ?? 200_000);
 const recipients = Number(process.env.BENCH_RECIPIENTS ?? 10_000);
 const mails = Number(process.env.BENCH_MAILS ?? 3_000);
-const runs = Number(process.env.BENCH_RUNS ?? 1_000);
+const runs = Number(process.env.BENCH_RUNS ?? 500);
 const reads = Number(process.env.BENCH_READS ?? 200);
 const rounds = Number(process.env.BENCH_ROUNDS ?? 3);
 /** How much more a thing may cost for each doubling of the tables. */
 const goal = 1.1;
-const longestMs = 20 * 60_000;
-const credentials = { user: 'bench', password: 'bench-password-of-growth' };
 
 interface Side extends DeliveryWorld {
   api: Child;
   worker: Child;
 }
 /** By what is done, for each: microseconds of processor time of the API, the worker and Postgres, and, where it reads, pages of 8 kB. */
-type Costs = Map<string, number>;
+type Costs = Record<string, number>;
+/** The costs by how many mails there were. */
+type Results = Record<string, Costs>;
 
 /**
  * Does the same work beside an ever longer history of mail and events, as many of them a day, to as many contacts: accepts and delivers, sends a
  * campaign, takes reports, runs automations, and reads pages. What is asked about the newest days finds the same rows at each size. Tells the processor time of each, and of what reads how many pages of the tables and indexes, which no other work on the
- * machine changes; and by how much both grow for each doubling. BENCH_PICTURE names a file for the curves.
+ * machine changes; and by how much both grow for each doubling.
+ *
+ * BENCH_SIZES names the sizes, in millions of mails; nothing of one is needed for another. BENCH_RESULTS names a file that keeps what each found,
+ * so that several runs can share the work: each adds its own, and tells of all. BENCH_PICTURE names a file for the curves.
  */
 export async function benchGrowth(): Promise<void> {
-  const curves = new Map<string, number[]>();
+  const file = process.env.BENCH_RESULTS;
+  const results: Results = file && existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : {};
   for (const size of sizes) {
     console.log(`\nGrowth: ${size.toLocaleString('en')} mails to ${contacts.toLocaleString('en')} contacts`);
-    for (const [name, cost] of await at(size)) {
-      curves.set(name, [...(curves.get(name) ?? []), cost]);
+    const began = performance.now();
+    const costs = await at(size);
+    for (const [name, cost] of Object.entries(costs))
       console.log(`  ${name.padEnd(36)} ${cost.toFixed(0).padStart(8)}`);
-    }
+    console.log(`  took ${seconds(performance.now() - began)}`);
+    results[size] = costs;
+    if (file) writeFileSync(file, `${JSON.stringify(results, null, 2)}\n`);
   }
-  const doublings = Math.log2((sizes.at(-1) ?? 1) / (sizes[0] ?? 1));
-  console.log(`\n${'for each'.padEnd(38)}${sizes.map(shownSize).join('')}   each doubling`);
+  report(results);
+}
+
+function report(results: Results): void {
+  const measured = Object.keys(results)
+    .map(Number)
+    .sort((one, other) => one - other);
+  const doublings = Math.log2((measured.at(-1) ?? 1) / (measured[0] ?? 1));
+  const curves = new Map(
+    Object.keys(results[measured[0] ?? 0] ?? {}).map((name) => [
+      name,
+      measured.map((size) => results[size]?.[name] ?? Number.NaN),
+    ]),
+  );
+  console.log(`\n${'for each'.padEnd(38)}${measured.map(shownSize).join('')}   each doubling`);
   const missed: string[] = [];
   for (const [name, costs] of curves) {
     const factor = ((costs.at(-1) ?? 0) / (costs[0] ?? 1)) ** (1 / doublings);
@@ -59,38 +84,36 @@ export async function benchGrowth(): Promise<void> {
     if (factor > goal) missed.push(name);
   }
   console.log(missed.length > 0 ? ` above × ${goal}: ${missed.join(', ')}` : ` nothing above × ${goal}`);
-  if (process.env.BENCH_PICTURE) writeFileSync(process.env.BENCH_PICTURE, drawGrowth(sizes, curves));
+  if (process.env.BENCH_PICTURE) writeFileSync(process.env.BENCH_PICTURE, drawGrowth(measured, curves));
 }
 
-const shownSize = (size: number) => `${size / 1_000_000} M`.padStart(8);
+const shownSize = (size: number) => `${size / million} M`.padStart(8);
 
 async function at(size: number): Promise<Costs> {
-  const costs: Costs = new Map();
-  const settings = { POSTMARK_WEBHOOK_USER: credentials.user, POSTMARK_WEBHOOK_PASSWORD: credentials.password };
-  await inDeliveryWorld({ logLevel: 'info', settings }, async (world) => {
+  const costs: Costs = {};
+  await inDeliveryWorld({ logLevel: 'info', settings: reporterSettings }, async (world) => {
     const { db } = world.store;
-    await fillMail(db, world.project.projectId, {
-      mails: size,
-      contacts,
-      days: Math.round((90 * size) / (sizes[0] ?? size)),
+    await filledFast(db, async () => {
+      const days = Math.round((daysOfMillion * size) / million);
+      await fillMail(db, world.project.projectId, { mails: size, contacts, days });
+      await foldMailChanges(db, async () => undefined);
+      while ((await countNewEvents(db)) === 0) await pause(500);
+      await db.count(
+        `insert into contacts (id, project_id, email, subscribed, data)
+         select uuidv7(), $1, 'person' || n || '@example.com', true, '{"plan":"pro","city":"Emden"}' from generate_series(0, $2::int - 1) n`,
+        [world.project.projectId, recipients],
+      );
+      await db.rows('vacuum (analyze)');
     });
-    await foldMailChanges(db, async () => undefined);
-    while ((await countNewEvents(db)) === 0) await pause(500);
-    await db.count(
-      `insert into contacts (id, project_id, email, subscribed, data)
-       select uuidv7(), $1, 'person' || n || '@example.com', true, '{"plan":"pro","city":"Emden"}' from generate_series(0, $2::int - 1) n`,
-      [world.project.projectId, recipients],
-    );
-    await db.rows('vacuum (analyze)');
     await tables(world);
     const api = await world.start('./api-process.ts', []);
     await readPages({ ...world, api }, costs);
     const worker = await world.start('./campaign-child.ts', ['worker']);
     const side: Side = { ...world, api, worker };
     const works: [string, (side: Side) => Promise<number>][] = [
-      ['a mail accepted and delivered, µs', sendMail],
+      ['a mail accepted and delivered, µs', () => sendMail(side, { mails, recipients })],
       ['a message of a campaign, µs', sendCampaign],
-      ['a report, µs', takeReports],
+      ['a report, µs', () => takeReports(side, mails)],
       ['a run of an automation, µs', runAutomations],
     ];
     // The first round loads code and plans.
@@ -98,10 +121,28 @@ async function at(size: number): Promise<Costs> {
       await work(side);
       const measured: number[] = [];
       for (let round = 0; round < rounds; round += 1) measured.push(await costOf(side, () => work(side)));
-      costs.set(name, measured.toSorted((one, other) => one - other)[Math.floor(rounds / 2)] ?? Number.NaN);
+      costs[name] = median(measured);
     }
   });
   return costs;
+}
+
+/**
+ * Fills the tables with a Postgres of the benchmark's own that loses them when the machine does, and waits for no disk. What is measured afterwards
+ * is measured with the settings that it is shipped with.
+ */
+async function filledFast(db: Database, fill: () => Promise<void>): Promise<void> {
+  const began = performance.now();
+  const settings = { fsync: 'off', full_page_writes: 'off', autovacuum: 'off' };
+  const isOwn = process.env.BENCH_DATABASE_URL === undefined;
+  const change = async (statements: string[]) => {
+    for (const statement of isOwn ? [...statements, 'select pg_reload_conf()'] : []) await db.rows(statement);
+  };
+  await change(Object.entries(settings).map(([name, value]) => `alter system set ${name} = ${value}`));
+  await fill();
+  await change(Object.keys(settings).map((name) => `alter system reset ${name}`));
+  await db.rows('checkpoint');
+  console.log(`  filled in ${seconds(performance.now() - began)}`);
 }
 
 async function tables({ store }: DeliveryWorld): Promise<void> {
@@ -125,9 +166,13 @@ async function costOf(side: Omit<Side, 'worker'> & Partial<Side>, work: () => Pr
   return (1e6 * ((await cpu()) - before)) / units;
 }
 
-/** Pages that all statements have asked for so far. A connection tells of its own after it was idle for ten seconds. */
-async function pagesRead({ db }: Store): Promise<number> {
-  await pause(11_000);
+/**
+ * Pages that all statements have asked for so far. A connection tells of its own with the end of a statement, but no more than once a second, so `ask`
+ * makes those speak that have something to tell.
+ */
+async function pagesRead({ db }: Store, ask: () => Promise<unknown>): Promise<number> {
+  await pause(1_100);
+  await ask();
   const row = await db.row<{ pages: string }>(
     'select (blks_hit + blks_read)::text as pages from pg_stat_database where datname = current_database()',
   );
@@ -165,44 +210,10 @@ async function readPages(side: Omit<Side, 'worker'>, costs: Costs): Promise<void
       return times;
     };
     await ask(20);
-    const before = await pagesRead(store);
-    costs.set(`${name}, µs`, await costOf(side, () => ask(reads)));
-    costs.set(`${name}, pages`, ((await pagesRead(store)) - before) / reads);
+    const before = await pagesRead(store, () => ask(1));
+    costs[`${name}, µs`] = await costOf(side, () => ask(reads));
+    costs[`${name}, pages`] = ((await pagesRead(store, () => ask(1))) - before) / (reads + 1);
   }
-}
-
-async function sendMail({ api, sink, project }: Side): Promise<number> {
-  await sink.ask('reset');
-  const load = await runLoad({
-    url: api.url,
-    path: '/v1/send',
-    authorization: `Bearer ${project.secretKey}`,
-    kind: 'reports',
-    from: '',
-    bodies: Array.from({ length: mails }, (_, n) =>
-      JSON.stringify({
-        to: `person${n % recipients}@example.com`,
-        from: project.sender,
-        subject: 'Your receipt',
-        body: '<p>Thank you for being with us.</p>',
-      }),
-    ),
-    connections: 20,
-    seconds: 0,
-  });
-  if (load.failures > 0) throw new Error(`${load.failures} requests failed`);
-  await arrived(sink, mails);
-  return mails;
-}
-
-/** Waits until the sink has them, and half a second more for the statement that settles the last batch. */
-async function arrived(sink: Child, count: number): Promise<void> {
-  const started = performance.now();
-  while ((await sink.ask<SinkCount>('count')).messages < count) {
-    if (performance.now() - started > longestMs) throw new Error('The mail is not delivered');
-    await pause(20);
-  }
-  await pause(500);
 }
 
 async function sendCampaign(side: Side): Promise<number> {
@@ -220,42 +231,6 @@ async function sendCampaign(side: Side): Promise<number> {
   await post(side, `/campaigns/${id}/send`, {});
   await arrived(sink, recipients);
   return recipients;
-}
-
-/** Reports about the newest mail: each is delivered, every second one opened; the opens come first. */
-async function takeReports({ api, project, store }: Side): Promise<number> {
-  const sent = await store.db.rows<{ id: string; message: string; to: string }>(
-    `select id, message_id as message, to_address as to from emails
-     where project_id = $1 and status = 'SENT' order by created_at desc limit $2`,
-    [project.projectId, mails],
-  );
-  if (sent.length < mails) throw new Error(`Only ${sent.length} mails wait for a report`);
-  const body = (mail: (typeof sent)[number], kind: object) =>
-    JSON.stringify({
-      ...kind,
-      MessageID: mail.message,
-      Recipient: mail.to,
-      Metadata: { eid: mail.id, pid: project.projectId },
-    });
-  const now = new Date().toISOString();
-  const bodies = [
-    ...sent
-      .filter((_, n) => n % 2 === 0)
-      .map((mail) => body(mail, { RecordType: 'Open', ReceivedAt: now, FirstOpen: true })),
-    ...sent.map((mail) => body(mail, { RecordType: 'Delivery', DeliveredAt: now })),
-  ];
-  const load = await runLoad({
-    url: api.url,
-    path: '/webhooks/postmark',
-    authorization: `Basic ${Buffer.from(`${credentials.user}:${credentials.password}`).toString('base64')}`,
-    kind: 'reports',
-    from: '',
-    connections: 20,
-    seconds: 0,
-    bodies,
-  });
-  if (load.failures > 0) throw new Error(`${load.failures} reports were not taken`);
-  return bodies.length;
 }
 
 async function runAutomations({ store, project: { projectId } }: Side): Promise<number> {

@@ -9,12 +9,12 @@ import type { Child } from './support/child.ts';
 import { inDeliveryWorld, post } from './support/delivery-world.ts';
 import { pssMb, serverProcesses, treeOf } from './support/processes.ts';
 import type { SinkCount } from './support/sink.ts';
+import { reporter, reporterSettings } from './support/work.ts';
 
 const minutes = Number(process.env.BENCH_MINUTES ?? 10);
 const contacts = Number(process.env.BENCH_CONTACTS ?? 20_000);
 const sampleEverySeconds = 10;
 const longestDrainMs = 300_000;
-const credentials = { user: 'bench', password: 'bench-password-of-reports' };
 const pages = [
   '/contacts?limit=50',
   '/activity?limit=50',
@@ -45,8 +45,7 @@ interface Traffic {
  * once. Fails when the ledger and the sink disagree.
  */
 export function benchMixed(): Promise<void> {
-  const settings = { POSTMARK_WEBHOOK_USER: credentials.user, POSTMARK_WEBHOOK_PASSWORD: credentials.password };
-  return inDeliveryWorld({ settings }, async ({ store: { db }, project, start, sink }) => {
+  return inDeliveryWorld({ settings: reporterSettings }, async ({ store: { db }, project, start, sink }) => {
     await fillAudience(db, project.projectId, { contacts, events: contacts * 5 });
     const template = await aTemplate(db, { id: project.projectId, sender: project.sender });
     await anAutomation(db, project.projectId, {
@@ -99,7 +98,6 @@ function trafficOf({ api, project, traffic, db }: Caller): [number, (round: numb
     if (answer.statusCode >= 300) note(traffic, `${path} ${answer.statusCode}`);
   };
   const secret = `Bearer ${project.secretKey}`;
-  const reporter = `Basic ${Buffer.from(`${credentials.user}:${credentials.password}`).toString('base64')}`;
   const address = (round: number) => `person.${1 + ((round * 7919) % contacts)}@example.com`;
   return [
     [50, (n) => ask('/v1/track', `Bearer ${project.publicKey}`, eventOf(n, address(n)))],
@@ -210,12 +208,15 @@ function tableSizes(db: Database): Promise<TableSize[]> {
 
 function printMemory(samples: readonly Record<string, number>[]): void {
   const third = Math.max(1, Math.floor(samples.length / 3));
-  console.log(`\n${'MB (PSS)'.padEnd(12)} first third      second       third        most`);
+  console.log(`\n${'MB (PSS)'.padEnd(12)} first third      second       third        most   third beside second`);
   for (const name of Object.keys(samples[0] ?? {})) {
     const values = samples.map((sample) => sample[name] ?? 0);
-    const thirds = [values.slice(0, third), values.slice(third, -third), values.slice(-third)];
-    const shown = [...thirds.map(median), Math.max(...values)];
-    console.log(`  ${name.padEnd(10)}${shown.map((value) => value.toFixed(0).padStart(12)).join('')}`);
+    const thirds = [values.slice(0, third), values.slice(third, -third), values.slice(-third)].map(median);
+    const shown = [...thirds, Math.max(...values)];
+    const growth = (thirds[2] ?? 0) / (thirds[1] ?? 1);
+    console.log(
+      `  ${name.padEnd(10)}${shown.map((value) => value.toFixed(0).padStart(12)).join('')}   × ${growth.toFixed(2)}`,
+    );
   }
 }
 
@@ -230,6 +231,7 @@ function printTables(before: readonly TableSize[], after: readonly TableSize[]):
     );
   const rest = small.reduce((total, { bytes }) => total + bytes, 0);
   console.log(`  ${`${small.length} others`.padEnd(24)}${megabytes(rest)}`);
+  console.log(`  kB of these: ${small.map(({ name, bytes }) => `${name} ${(bytes / 1e3).toFixed(0)}`).join(', ')}`);
 }
 
 /** Compares what the ledger says was handed over with what arrived. */

@@ -5,12 +5,12 @@ import type { Child } from './support/child.ts';
 import { inDeliveryWorld } from './support/delivery-world.ts';
 import { runLoad } from './support/load.ts';
 import { cpuOfServers, cpuOfTree } from './support/processes.ts';
+import { reporter, reporterSettings } from './support/work.ts';
 
 const mails = Number(process.env.BENCH_MAILS ?? 6_000);
 const rounds = Number(process.env.BENCH_ROUNDS ?? 3);
 const connections = 50;
 const repeats = 3;
-const credentials = { user: 'bench', password: 'bench-password-of-reports' };
 
 interface Run {
   perSecond: number;
@@ -25,31 +25,33 @@ interface Run {
  * order, clicks first, and each comes three times. Then what a customer's requests take beside them.
  */
 export function benchReports(): Promise<void> {
-  const settings = { POSTMARK_WEBHOOK_USER: credentials.user, POSTMARK_WEBHOOK_PASSWORD: credentials.password };
-  return inDeliveryWorld({ logLevel: 'info', settings }, async ({ databaseUrl, store, project, start }) => {
-    const ours = await start('./api-process.ts', []);
-    const floor = await start('./reports-floor-process.ts', [databaseUrl]);
-    const sides = { floor, Fernpost: ours };
-    const runs: Record<keyof typeof sides, Run[]> = { floor: [], Fernpost: [] };
-    for (const side of [floor, ours]) await measure(side, side === ours, store, project, 300);
-    for (let round = 0; round < rounds; round += 1)
-      for (const name of round % 2 === 0 ? (['floor', 'Fernpost'] as const) : (['Fernpost', 'floor'] as const))
-        runs[name].push(await measure(sides[name], name === 'Fernpost', store, project, mails));
-    print(median(runs.floor), median(runs.Fernpost));
-    const bodies = await prepare(store, project, mails, true);
-    const alone = await customer(ours, project);
-    const [beside, load] = await Promise.all([customer(ours, project), report(ours, true, bodies.slice(0, 10_000))]);
-    console.log(
-      `  /v1/track, 4 connections: median ${alone.medianMs.toFixed(1)} ms, 99th ${alone.p99Ms.toFixed(1)}; beside ${load.requests} reports ${beside.medianMs.toFixed(1)} and ${beside.p99Ms.toFixed(1)}`,
-    );
-  });
+  return inDeliveryWorld(
+    { logLevel: 'info', settings: reporterSettings },
+    async ({ databaseUrl, store, project, start }) => {
+      const ours = await start('./api-process.ts', []);
+      const floor = await start('./reports-floor-process.ts', [databaseUrl]);
+      const sides = { floor, Fernpost: ours };
+      const runs: Record<keyof typeof sides, Run[]> = { floor: [], Fernpost: [] };
+      for (const side of [floor, ours]) await measure(side, side === ours, store, project, 300);
+      for (let round = 0; round < rounds; round += 1)
+        for (const name of round % 2 === 0 ? (['floor', 'Fernpost'] as const) : (['Fernpost', 'floor'] as const))
+          runs[name].push(await measure(sides[name], name === 'Fernpost', store, project, mails));
+      print(median(runs.floor), median(runs.Fernpost));
+      const bodies = await prepare(store, project, mails, true);
+      const alone = await customer(ours, project);
+      const [beside, load] = await Promise.all([customer(ours, project), report(ours, true, bodies.slice(0, 10_000))]);
+      console.log(
+        `  /v1/track, 4 connections: median ${alone.medianMs.toFixed(1)} ms, 99th ${alone.p99Ms.toFixed(1)}; beside ${load.requests} reports ${beside.medianMs.toFixed(1)} and ${beside.p99Ms.toFixed(1)}`,
+      );
+    },
+  );
 }
 
 const report = (side: Child, isOurs: boolean, bodies: readonly string[]) =>
   runLoad({
     url: side.url,
     path: isOurs ? '/webhooks/postmark' : '/report',
-    authorization: `Basic ${Buffer.from(`${credentials.user}:${credentials.password}`).toString('base64')}`,
+    authorization: reporter,
     kind: 'reports',
     from: '',
     connections,

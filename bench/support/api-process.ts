@@ -1,11 +1,13 @@
 import { readConfig } from '../../src/lib/config/config.ts';
 import { createLogger } from '../../src/main/setup/process.ts';
+import { traceAsSet } from './traces.ts';
 import { type Turns, watchTurns } from './turns.ts';
 
 // The API as `npm run api` runs it, or with the argument `smtp` SMTP submission, on a free port; its log goes to a file as it would in a
 // deployment.
 // Any message asks for the turns of its event loop.
 const config = readConfig(process.env, ['DATABASE_URL', 'TEMPORAL_ADDRESS']);
+await traceAsSet(config);
 if (process.argv[2] === 'smtp') {
   const { startSmtp } = await import('../../src/main/smtp/smtp-runtime.ts');
   const smtp = await startSmtp({ ...config, SMTP_IN_PORT: 0 }, createLogger(config, 'smtp'));

@@ -28,12 +28,14 @@ const roles: Record<string, () => Promise<{ ready: object; answer(request: Reque
     };
   },
   async worker() {
-    const [{ readConfig }, { createLogger }, { startWorker }] = await Promise.all([
+    const [{ readConfig }, { createLogger }, { startWorker }, { traceAsSet }] = await Promise.all([
       import('../../src/lib/config/config.ts'),
       import('../../src/main/setup/process.ts'),
       import('../../src/main/worker/worker-runtime.ts'),
+      import('./traces.ts'),
     ]);
     const config = readConfig(process.env, ['DATABASE_URL', 'TEMPORAL_ADDRESS']);
+    await traceAsSet(config);
     const worker = await startWorker(config, createLogger(config, 'worker'));
     await worker.ready;
     return { ready: {}, answer: () => null };
