@@ -130,14 +130,15 @@ async function applyReports(db: Database, reports: readonly Report[]): Promise<N
   const given = sql`
     reports as materialized (${rowsOf(reports)}),
     known as (
-      select e.id, e.status, ${isErasedMail('e')} as erased,
+      select r.*, e.id, e.traceparent, ${isErasedMail('e')} as erased, w.key is not null as taken,
         e.sent_at is not null or e.status not in ('PENDING', 'SENDING') or r.late as ripe
-      from reports r join emails e on e.id = r.email_id and e.project_id = r.project_id),
+      from reports r left join emails e on e.id = r.email_id and e.project_id = r.project_id
+        left join webhook_receipts w on w.source = r.source and w.key = r.key),
     mail as (
-      select e.*, r.at as reported_at, ${status}::text as reported_status, r.source, r.key, r.reason as reported_reason,
-        r.message_id as reported_message_id, r.sent_event_id, r.event_id, r.said, r.link,
+      select ${counts}, e.reason, k.at as reported_at, ${status}::text as reported_status, k.source, k.key, k.reason as reported_reason,
+        k.message_id as reported_message_id, k.sent_event_id, k.event_id, k.said, k.link,
         e.status in ('FAILED', 'CANCELLED') and e.sent_at is null and e.message_id is null and ${kind !== 'optOut'}::boolean as given_up
-      from reports r join known k on k.id = r.email_id and k.ripe and not k.erased join emails e on e.id = k.id
+      from known k join emails e on e.id = k.id where k.ripe and not k.erased and not k.taken
       order by e.id for update of e),
     receipts as (
       insert into webhook_receipts (source, key) select source, key from mail order by source, key on conflict do nothing
@@ -175,12 +176,12 @@ async function applyReports(db: Database, reports: readonly Report[]): Promise<N
   const result = sql`
     select case
       when o.id is not null then 'done'
-      when m.id is not null then 'duplicate'
+      when k.id is null then 'unknown'
       when k.erased then 'forgotten'
-      when k.id is not null then 'unsettled'
-      else 'unknown' end as outcome, r.place, m.traceparent,
+      when k.taken or exists (select from mail m where m.id = k.id) then 'duplicate'
+      else 'unsettled' end as outcome, k.place, k.traceparent,
         case when o.first then o.source_type end as "firstOf", (select count(*) from flipped) as flips
-    from reports r left join known k on k.id = r.email_id left join mail m on m.id = r.email_id left join moved o on o.id = r.email_id`;
+    from known k left join moved o on o.id = k.id`;
   const rows = await db.rows<AppliedReport>(recordingEvents({ given, events: eventsOf(effect, name), result }));
   for (const { firstOf } of rows) if (firstOf !== null && status !== null) countEmails(status, firstOf);
   const applied = new Map(rows.map((row) => [Number(row.place), row]));

@@ -62,10 +62,11 @@ export function countingChange(before: string, after: string): Query {
   const difference = (count: string) => `now.${count} - was.${count}`;
   return sql`
     insert into mail_count_changes (project_id, hour, ${raw(mailCountColumns.join(', '))})
-    select after.project_id, ${hourOf('after.created_at')}, ${raw(mailCountColumns.map(difference).join(', '))}
+    select after.project_id, ${hourOf('after.created_at')}, ${raw(mailCountColumns.map((count) => `sum(${difference(count)})`).join(', '))}
     from ${raw(after)} after join ${raw(before)} before using (id)
       cross join lateral ${countsOf('before')} was cross join lateral ${countsOf('after')} now
-    where ${raw(mailCountColumns.map((count) => `${difference(count)} <> 0`).join(' or '))}`;
+    where ${raw(mailCountColumns.map((count) => `${difference(count)} <> 0`).join(' or '))}
+    group by 1, 2`;
 }
 
 /** The event `email.failed` of a mail that will not be sent, from its row, which has `endedColumns`. */
