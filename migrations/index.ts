@@ -254,5 +254,6 @@ export const migrations = [
   {
     name: 'Migration20261129093000_arrivals_without_context',
     class: Migration20261129093000_arrivals_without_context,
+    isExclusive: true,
   },
 ];
