@@ -14,6 +14,7 @@ import {
   viewSend,
 } from '../src/campaigns/delivery/completion.ts';
 import { claimSize, loadContent, type PrepareCampaign } from '../src/campaigns/delivery/content.ts';
+import { quietSentence } from '../src/campaigns/delivery/held.ts';
 import {
   type LaneDeps,
   type LanePace,
@@ -59,8 +60,15 @@ export interface SendStart extends SendView {
 /** How one lane's activity ended; `held` is a sentence for operators. */
 export type SendLaneReport = Omit<LaneReport, 'hold'> & { held: string | null };
 
-/** Whether a send is finished, and where it stands. `waitMs`: when the lanes should re-check. */
-export type SendEnd = { done: boolean; waitMs: number; view: SendView | null };
+/** Whether a send is finished, and where it stands. */
+export interface SendEnd {
+  done: boolean;
+  /** When the lanes should re-check, in milliseconds. */
+  waitMs: number;
+  /** For whom it waits until their quiet hours end, as a sentence; null for nobody. Answers from before there were any have none. */
+  quiet?: string | null;
+  view: SendView | null;
+}
 
 const heartbeatMs = 2000;
 const othersMs = 1000;
@@ -140,8 +148,11 @@ function endActivities(deps: CampaignActivityDeps) {
       const done = await finishSend(db, campaignId, sendSeq);
       const view = await viewSend(db, campaignId, sendSeq);
       if (done || view === null || view.status !== CampaignStatus.SENDING) return { done: true, waitMs: 0, view };
+      const { held } = view;
       const { open, dueMs } = await claimsOpen(db, campaignId, sendSeq, '');
-      if (open > 0) return { done: false, waitMs: dueMs ?? othersMs, view };
+      const waits = [...(open > 0 ? [dueMs ?? othersMs] : []), ...(held ? [held.waitMs] : [])];
+      if (waits.length > 0)
+        return { done: false, waitMs: Math.min(...waits), quiet: held ? quietSentence(held) : null, view };
       await rewindClaims(db, campaignId, sendSeq);
       return { done: false, waitMs: 0, view };
     },
@@ -216,6 +227,7 @@ async function laneSend(deps: CampaignActivityDeps, campaignId: string, sendSeq:
     compose: deps.prepare(content),
     ...(key && { limits: { key, from: content.from } }),
     needsSubscription: needsSubscription(content.type),
+    messageClass: content.type,
     canary: content.canary,
     version: content.version,
     size: claimSize(content, deps.chunk),

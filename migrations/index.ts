@@ -107,6 +107,7 @@ import { Migration20261129022500_rollouts } from './Migration20261129022500_roll
 import { Migration20261129053100_goals_by_entry } from './Migration20261129053100_goals_by_entry.ts';
 import { Migration20261129063100_quiet_hours } from './Migration20261129063100_quiet_hours.ts';
 import { Migration20261129083500_watched_waits } from './Migration20261129083500_watched_waits.ts';
+import { Migration20261129084000_held_contacts } from './Migration20261129084000_held_contacts.ts';
 import { Migration20261129093000_arrivals_without_context } from './Migration20261129093000_arrivals_without_context.ts';
 
 /** Every migration in the order it runs. A released one is never edited; a change of the schema is a new one. Functions have files of their own. */
@@ -251,6 +252,7 @@ export const migrations = [
     class: Migration20261129083500_watched_waits,
     isExclusive: true,
   },
+  { name: 'Migration20261129084000_held_contacts', class: Migration20261129084000_held_contacts },
   {
     name: 'Migration20261129093000_arrivals_without_context',
     class: Migration20261129093000_arrivals_without_context,

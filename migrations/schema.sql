@@ -500,7 +500,8 @@ create table campaign_canary_contacts (
 
 -- A range of recipients that one attempt hands over. `holder` is the attempt that works on it, `handed_at` when its messages may
 -- last have reached the provider unconfirmed. `version` is the content it carries; `former_version` the content of the claim whose
--- rest it is, where that was put back before the content was replaced.
+-- rest it is, where that was put back before the content was replaced. `contacts` are its recipients where their quiet hours were over:
+-- then its range is empty.
 create table campaign_claims (
   id text not null,
   campaign_id uuid not null,
@@ -518,10 +519,22 @@ create table campaign_claims (
   canary boolean default false not null,
   version integer default 1 not null,
   former_version integer,
+  contacts uuid[],
   constraint campaign_claims_pkey primary key (id),
   constraint campaign_claims_campaign_id_send_seq_fkey foreign key (campaign_id, send_seq) references campaign_sends(campaign_id, send_seq) on delete cascade
 );
 create index campaign_claims_open on campaign_claims using btree (campaign_id, send_seq, id) where (not settled);
+
+-- A recipient of a send who is in quiet hours, until a claim takes it.
+create table campaign_held_contacts (
+  campaign_id uuid not null,
+  send_seq integer not null,
+  contact_id uuid not null,
+  due_at timestamp(3) with time zone not null,
+  constraint campaign_held_contacts_pkey primary key (contact_id, campaign_id, send_seq),
+  constraint campaign_held_contacts_campaign_id_send_seq_fkey foreign key (campaign_id, send_seq) references campaign_sends(campaign_id, send_seq) on delete cascade
+) with (autovacuum_vacuum_scale_factor=0.02);
+create index campaign_held_contacts_due on campaign_held_contacts using btree (campaign_id, send_seq, due_at, contact_id);
 
 -- What became of the mail of a send within an hour; each recipient counts once in each column.
 create table campaign_hours (
@@ -2157,25 +2170,30 @@ begin
       min(place) filter (where has_left) over (recipients rows between current row and unbounded following) as behind,
       bool_or(is_found) over (partition by campaign_id) as any_found
     from (
-      select e.id, e.project_id, e.contact_id, e.campaign_id, k.contact_id is not null as is_canary, s.canary as is_canary_sent,
+      select e.id, e.project_id, e.contact_id, e.campaign_id, h.contact_id is not null as was_held, k.contact_id is not null as is_canary, s.canary as is_canary_sent,
         c.paused_at is not null as is_paused, m.email_id is not null as is_found,
         e.sent_at is not null or e.message_id is not null or coalesce(m.outcome = 'FOUND', false) as has_left,
-        e.status = 'PENDING' and e.sent_at is null and e.message_id is null and m.email_id is null as is_open,
+        e.status = 'PENDING' and e.sent_at is null and e.message_id is null and m.email_id is null
+          and (h.due_at is null or h.due_at <= r.held_at) as is_open,
         row_number() over (partition by e.campaign_id, k.contact_id is not null order by e.contact_id) as place
       from campaigns c join campaign_sends s on s.campaign_id = c.id and s.send_seq = c.send_seq
         join emails e on e.campaign_id = c.id and e.send_seq = c.send_seq
+        left join campaign_held_contacts h on h.campaign_id = c.id and h.send_seq = c.send_seq and h.contact_id = e.contact_id
         left join campaign_canary_contacts k on k.campaign_id = c.id and k.send_seq = c.send_seq and k.contact_id = e.contact_id
         left join restored_mail m on m.restored_to = restore and m.email_id = e.id
       where c.id = any (r.campaigns) and c.status = 'SENDING') numbered
     window recipients as (partition by campaign_id, is_canary order by place)) near
   where is_open and (not is_paused or any_found)
-    and (not r.searched or place - before <= reach or behind - place <= reach
+    and (not r.searched or was_held or place - before <= reach or behind - place <= reach
       or before is null and behind is null and place <= reach and is_canary = is_canary_sent)
   on conflict do nothing;
 
   update email_queue q set claim_id = 'restored', claimed_at = r.restored_to, lookups = 1, due_at = never
   where q.email_id = any (array(select email_id from restored_mail where restored_to = restore and outcome = 'UNKNOWN'));
-  update emails e set status = 'SENDING'
+  delete from campaign_held_contacts h using campaigns c, restored_mail m
+  where m.restored_to = restore and m.outcome = 'UNKNOWN' and c.id = m.campaign_id and h.campaign_id = c.id and h.send_seq = c.send_seq
+    and h.contact_id = m.contact_id;
+  update emails e set status = 'SENDING', held_until = null
   where e.id = any (array(
     select email_id from restored_mail where restored_to = restore and outcome = 'UNKNOWN' and campaign_id is not null))
     and e.status = 'PENDING';

@@ -117,14 +117,14 @@ class Send {
       const reports = await this.#deliver(start.lanes);
       if (reports.every((report) => report.end === 'empty' || report.end === 'stopped')) await this.#expanding;
       this.#display.show('finishing');
-      const { done, waitMs, view } = await steadily((steps) => steps.finishSend(...this.#key));
+      const { done, waitMs, quiet, view } = await steadily((steps) => steps.finishSend(...this.#key));
       if (view === null) return this.#display.end('gone', 'GONE');
       this.#display.count(view);
       if (view.status === CampaignStatus.CANCELLED) return this.cleanUp();
       if (done) return this.#display.end('sent', CampaignStatus.SENT);
       paused = view.paused;
       if (isLongEnough(round)) await this.#continueInNewRun();
-      if (!paused) await this.#waitAfter(reports, waitMs);
+      if (!paused) await this.#waitAfter(reports, waitMs, quiet ?? null);
     }
   }
 
@@ -200,7 +200,7 @@ class Send {
     return Promise.all(each.map((summary) => activities.sendLane.executeWithOptions({ summary }, this.#key)));
   }
 
-  async #waitAfter(reports: readonly SendLaneReport[], waitMs: number): Promise<void> {
+  async #waitAfter(reports: readonly SendLaneReport[], waitMs: number, quiet: string | null = null): Promise<void> {
     const held = reports.find((report) => report.held !== null);
     if (held !== undefined) {
       this.#display.show('held', held.held ?? '');
@@ -208,6 +208,11 @@ class Send {
     }
     // A lane whose share was over has more to do at once.
     if (reports.some((report) => report.end === 'share') || waitMs <= 0) return;
+    // Whatever is due before the first of them has made `waitMs` shorter.
+    if (quiet !== null && wf.patched('quiet-hours')) {
+      this.#display.show('held', quiet);
+      return this.#untilWoken(Math.ceil(Math.min(waitMs, longestTimerMs)), 'quiet hours');
+    }
     this.#display.show('sending', 'waiting for messages that the provider has not confirmed yet');
     await this.#untilWoken(Math.ceil(Math.min(waitMs, longestHoldMs)), 'unconfirmed messages');
   }

@@ -6,7 +6,7 @@
 --    more than one campaign, or is a workflow's, the new rows are unknown.
 -- 2. Mail of the queue goes in the order of its time, at most 3,000 at once. Beyond the last that was found, and as many more, none can have left.
 -- 3. Recipients of a campaign go in the order of their contacts, `reach` in a call. Whoever is as near to one that has left, before or behind,
---    may have it. Where none has left, that is the first call. A canary is counted apart.
+--    may have it. Where none has left, that is the first call. A canary is counted apart. Whoever was in quiet hours may have it once these ended.
 -- 4. What is unknown is kept from being sent: in the queue by a claim that is never due, in a campaign by the status SENDING, which no claim
 --    takes, and one open claim, without which the send would end.
 create or replace function match_restored_mail(restore timestamptz, reach integer) returns integer language plpgsql as $fn$
@@ -64,25 +64,30 @@ begin
       min(place) filter (where has_left) over (recipients rows between current row and unbounded following) as behind,
       bool_or(is_found) over (partition by campaign_id) as any_found
     from (
-      select e.id, e.project_id, e.contact_id, e.campaign_id, k.contact_id is not null as is_canary, s.canary as is_canary_sent,
+      select e.id, e.project_id, e.contact_id, e.campaign_id, h.contact_id is not null as was_held, k.contact_id is not null as is_canary, s.canary as is_canary_sent,
         c.paused_at is not null as is_paused, m.email_id is not null as is_found,
         e.sent_at is not null or e.message_id is not null or coalesce(m.outcome = 'FOUND', false) as has_left,
-        e.status = 'PENDING' and e.sent_at is null and e.message_id is null and m.email_id is null as is_open,
+        e.status = 'PENDING' and e.sent_at is null and e.message_id is null and m.email_id is null
+          and (h.due_at is null or h.due_at <= r.held_at) as is_open,
         row_number() over (partition by e.campaign_id, k.contact_id is not null order by e.contact_id) as place
       from campaigns c join campaign_sends s on s.campaign_id = c.id and s.send_seq = c.send_seq
         join emails e on e.campaign_id = c.id and e.send_seq = c.send_seq
+        left join campaign_held_contacts h on h.campaign_id = c.id and h.send_seq = c.send_seq and h.contact_id = e.contact_id
         left join campaign_canary_contacts k on k.campaign_id = c.id and k.send_seq = c.send_seq and k.contact_id = e.contact_id
         left join restored_mail m on m.restored_to = restore and m.email_id = e.id
       where c.id = any (r.campaigns) and c.status = 'SENDING') numbered
     window recipients as (partition by campaign_id, is_canary order by place)) near
   where is_open and (not is_paused or any_found)
-    and (not r.searched or place - before <= reach or behind - place <= reach
+    and (not r.searched or was_held or place - before <= reach or behind - place <= reach
       or before is null and behind is null and place <= reach and is_canary = is_canary_sent)
   on conflict do nothing;
 
   update email_queue q set claim_id = 'restored', claimed_at = r.restored_to, lookups = 1, due_at = never
   where q.email_id = any (array(select email_id from restored_mail where restored_to = restore and outcome = 'UNKNOWN'));
-  update emails e set status = 'SENDING'
+  delete from campaign_held_contacts h using campaigns c, restored_mail m
+  where m.restored_to = restore and m.outcome = 'UNKNOWN' and c.id = m.campaign_id and h.campaign_id = c.id and h.send_seq = c.send_seq
+    and h.contact_id = m.contact_id;
+  update emails e set status = 'SENDING', held_until = null
   where e.id = any (array(
     select email_id from restored_mail where restored_to = restore and outcome = 'UNKNOWN' and campaign_id is not null))
     and e.status = 'PENDING';

@@ -6,6 +6,7 @@ import { type Hold, holdBody, holdFor, holdSentence } from '../mail/engine/break
 import { segmentsByIds } from '../segments/service.ts';
 import type { Database } from '../store/sql.ts';
 import { iconsUrlOf } from '../templates/brand/service.ts';
+import { type HeldRecipients, heldRecipientsOf, quietSentence } from './delivery/held.ts';
 import type { Campaign } from './entity.ts';
 import type { LaunchGate, LaunchShown } from './launch-gate.ts';
 import { CampaignBody, type CampaignWithSegment } from './schema.ts';
@@ -75,19 +76,23 @@ export async function withSegments(
 ): Promise<CampaignWithSegment[]> {
   const ids = campaigns.flatMap(({ segmentId }) => segmentId ?? []);
   const projectId = campaigns[0]?.projectId ?? '';
-  const [segments, hold, launches] = await Promise.all([
+  const moving = campaigns.filter(mayBeHeld).map(({ id }) => id);
+  const [segments, hold, quiet, launches] = await Promise.all([
     segmentsByIds(db, projectId, ids),
-    campaigns.some(mayBeHeld) ? holdFor(db, provider) : null,
+    moving.length > 0 ? holdFor(db, provider) : null,
+    heldRecipientsOf(db, moving),
     launchGate.shown(db, campaigns),
   ]);
   return campaigns.map((campaign) => {
     const launch = launches.get(campaign.id);
+    const held = quiet.get(campaign.id) ?? null;
     return {
       ...campaignBody(campaign),
       segment: segments.get(campaign.segmentId ?? '') ?? null,
       approval: launch?.approval ?? null,
-      held: heldBy(hold, launch, campaign),
+      held: heldBy(hold, held, launch, campaign),
       hold: hold !== null && mayBeHeld(campaign) ? holdBody(provider, hold) : null,
+      quietHours: held && { contacts: held.contacts, until: held.until },
       canary: launch?.canary ?? null,
     };
   });
@@ -99,8 +104,10 @@ export async function heldSentence(
   campaign: Campaign,
 ): Promise<string | null> {
   if (campaign.status !== CampaignStatus.SENDING) return null;
+  const { id } = campaign;
   const hold = mayBeHeld(campaign) ? await holdFor(db, provider) : null;
-  return heldBy(hold, (await launchGate.shown(db, [campaign])).get(campaign.id), campaign);
+  const quiet = mayBeHeld(campaign) ? await heldRecipientsOf(db, [id]) : null;
+  return heldBy(hold, quiet?.get(id) ?? null, (await launchGate.shown(db, [campaign])).get(id), campaign);
 }
 
 /** Recipients of a campaign that is under way without a verdict yet, by its counters. */
@@ -113,8 +120,17 @@ function mayBeHeld({ status, pausedAt }: Campaign): boolean {
 }
 
 // What the provider refuses comes first: a canary that waits for it can do nothing else.
-function heldBy(hold: Hold | null, launch: LaunchShown | undefined, campaign: Campaign): string | null {
+// A campaign moves while anybody of those whose turn it is may be written to.
+function heldBy(
+  hold: Hold | null,
+  quiet: HeldRecipients | null,
+  launch: LaunchShown | undefined,
+  campaign: Campaign,
+): string | null {
   if (campaign.status !== CampaignStatus.SENDING) return null;
   if (hold !== null && mayBeHeld(campaign)) return holdSentence(hold, pendingCount(campaign));
+  const canary = launch?.canary;
+  const turn = canary?.state === 'SENDING' ? canary.counts.pending : pendingCount(campaign);
+  if (quiet !== null && quiet.contacts >= turn) return quietSentence(quiet);
   return mayBeHeld(campaign) || launch?.canary?.state === 'STOPPED' ? (launch?.held ?? null) : null;
 }

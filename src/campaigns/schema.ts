@@ -137,6 +137,12 @@ export const CampaignBody = v.object({
 });
 export type CampaignBody = v.InferOutput<typeof CampaignBody>;
 
+/** Recipients of a campaign who wait for the end of quiet hours. */
+const HeldContacts = v.object({
+  contacts: field('Number of contacts that the campaign is on hold for.', Integer),
+  until: field('When the first of them can be sent to.', Instant),
+});
+
 /** A campaign with its segment, as the list, the single look-up and `send` answer it. */
 export const CampaignWithSegment = v.object({
   ...CampaignBody.entries,
@@ -149,6 +155,10 @@ export const CampaignWithSegment = v.object({
   hold: field(
     'Why a campaign that is `SENDING` waits for the mail provider; null while it does not.',
     v.nullable(SendingHold),
+  ),
+  quietHours: field(
+    'Contacts for whom a campaign that is `SENDING` waits until their quiet hours end; null if there are none.',
+    v.nullable(HeldContacts),
   ),
   canary: field('Canary of the current send; null if there is none.', v.nullable(CanaryBody)),
 });

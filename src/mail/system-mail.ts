@@ -193,7 +193,8 @@ class SystemDelivery implements Delivery<OpenMail> {
       case 'UNCONFIRMED':
         return { state: 'later', waitMs: this.#deps.lagMs };
       case 'SUPPRESSED':
-        throw new Error('No rule concerns mail of the service');
+      case 'HELD':
+        throw new Error('No rule and no quiet hours concern mail of the service');
     }
   }
 

@@ -84,7 +84,7 @@ export const ProjectRecord = v.object({
     'Time zone in which the team sets times, such as `Europe/Berlin`; null for none.',
     v.nullable(v.string()),
   ),
-  quietHours: field('Hours in which email of workflows waits; null for none.', v.nullable(QuietHours)),
+  quietHours: field('Hours in which email of workflows and campaigns waits; null for none.', v.nullable(QuietHours)),
   emailRetentionDays: field(`Days for which email is kept; ${whoseDays}`, v.nullable(Integer)),
   eventRetentionDays: field(`Days for which events are kept; ${whoseDays}`, v.nullable(Integer)),
   executionRetentionDays: field(
@@ -148,7 +148,7 @@ export const ChangeProject = v.object({
     ),
   ),
   quietHours: field(
-    'Hours in which email of workflows waits until their end in the time zone of the contact; null for none. Replaces the object as a whole.',
+    'Hours in which email of workflows and campaigns waits until their end in the time zone of the contact; null for none. Replaces the object as a whole.',
     v.nullish(QuietHours),
   ),
   emailRetentionDays: field(

@@ -1,6 +1,7 @@
 import * as v from 'valibot';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { advance } from '../../src/automations/runtime/advance.ts';
+import { moveQueued } from '../../src/mail/emails/queries.ts';
 import { spreadMs } from '../../src/mail/emails/schedule.ts';
 import { deliverPending } from '../../src/mail/queue/deliver.ts';
 import { QuietHours } from '../../src/projects/schema.ts';
@@ -63,6 +64,7 @@ async function sendTo(
   }
   return goOn;
 }
+const dueNow = () => database.db.count('update email_queue set due_at = now() where project_id = $1', [project.id]);
 const mails = () =>
   database.db.rows<{
     to: string;
@@ -95,9 +97,32 @@ describe('email of workflows in quiet hours', () => {
     expect(held?.due).toBeGreaterThanOrEqual(end);
     expect(held?.due).toBeLessThan(end + spreadMs);
     expect(await deliver()).toEqual(['project@example.com', 'tokyo@example.com']);
-    await database.db.count('update email_queue set due_at = now() where project_id = $1', [project.id]);
+    await dueNow();
+    await set(null);
     expect(await deliver()).toEqual(['project@example.com', 'tokyo@example.com', 'utc@example.com']);
     expect(await deliver()).toHaveLength(3);
+  });
+
+  test('waits too where it was queued before them and an outage kept it, unless a person releases it', async () => {
+    const { hours, end } = around();
+    await sendTo({ 'utc@example.com': 'UTC', 'tokyo@example.com': 'Asia/Tokyo' });
+    await set(hours);
+    expect(await deliver()).toEqual(['tokyo@example.com']);
+    const [, held] = await mails();
+    expect(held).toMatchObject({ to: 'utc@example.com', status: 'PENDING' });
+    expect(held?.due).toBeGreaterThanOrEqual(end);
+    expect(held?.due).toBeLessThan(end + spreadMs + 1000);
+    expect(
+      await database.db.row('select attempts, claim_id from email_queue where project_id = $1', [project.id]),
+    ).toEqual({
+      attempts: 0,
+      claim_id: null,
+    });
+    const mail = await database.db.row<{ id: string }>('select email_id as id from email_queue where project_id = $1', [
+      project.id,
+    ]);
+    expect(await moveQueued(database.db, project.id, mail?.id ?? '', null)).toBe(true);
+    expect(await deliver()).toEqual(['tokyo@example.com', 'utc@example.com']);
   });
 
   test('leaves at once when it is transactional, and when there are none', async () => {

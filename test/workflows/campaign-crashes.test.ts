@@ -75,6 +75,7 @@ const sendOf = (attempt: number): LaneSend => ({
     stream: 'broadcast',
     tracking: false,
   }),
+  messageClass: 'MARKETING',
   needsSubscription: true,
   canary: false,
   version: 1,

@@ -280,7 +280,7 @@ describe('a batch costs the same however many rows there are', () => {
     const explained = explaining(plans);
     const key = { projectId: project.id, campaignId: campaign, sendSeq: 1 };
     const limits = { ...key, size: 500, rate: 0, provider: 'postmark', probing: false, canary: false, version: 1 };
-    const claim = { id: 'plan.1', afterContact: newId(), throughContact: newId() } as RangeClaim;
+    const claim = { id: 'plan.1', afterContact: newId(), throughContact: newId(), contacts: null } as RangeClaim;
     if (step === 'claiming') await claimRanges(explained, limits, ['plan.1'], 'plan').catch(() => undefined);
     else await readRecipients(explained, key, claim);
     const plan = plans.find((one) => one.includes(' emails e')) ?? '';

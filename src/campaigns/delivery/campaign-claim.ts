@@ -1,12 +1,14 @@
 import type { MailStream, OutgoingMessage } from '../../domains/providers/mailer.ts';
+import { heldUntil } from '../../mail/emails/schedule.ts';
 import type { Claim, KeptTexts, Outcome, Tried } from '../../mail/engine/port.ts';
 import { type MailRecipient, type Suppressing, suppressing, writeSuppressed } from '../../mail/engine/suppression.ts';
 import type { Reason } from '../../mail/ledger/reasons.ts';
 import { type ClaimEnd, type Settled, settleMail, type Verdict } from '../../mail/ledger/settle.ts';
 import { noteVersion } from '../results/results.ts';
 import { campaignRefusal } from './content.ts';
+import { holdRecipients } from './held.ts';
 import type { LaneDeps, LaneSend } from './lane.ts';
-import { type ClaimedRecipient, countSuppressed, provenInstant, readRecipients } from './ledger.ts';
+import { type ClaimedRecipient, provenInstant, readRecipients } from './ledger.ts';
 import { type RetakenClaim, renewClaim } from './retaking.ts';
 
 // Messages that the provider took are usually found soon; the first look-up comes before its indexing lag is over.
@@ -17,7 +19,7 @@ const shortestRestMs = 100;
 /** How this process took a claim; see `Claim`. */
 export type Taking = Pick<Claim<never>, 'takenAt' | 'calls'> & { lookUpOnly?: boolean };
 
-/** A range of a campaign's recipients that were claimed together. One statement settles all of it and ends the claim, or puts it back. */
+/** Recipients of a campaign who were claimed together. One statement settles all of it and ends the claim, or puts it back. */
 export class CampaignClaim implements Claim<ClaimedRecipient> {
   readonly id: string;
   readonly projectId: string;
@@ -96,6 +98,11 @@ export class CampaignClaim implements Claim<ClaimedRecipient> {
     return statements(() => suppressing(db, this.projectId, { holdout, limits: this.#send.limits }));
   }
 
+  heldUntil({ contactId, data }: ClaimedRecipient): number | null {
+    const { quiet, nowMs } = this.#claim;
+    return heldUntil(quiet, this.#send.messageClass, { id: contactId, data }, nowMs);
+  }
+
   compose(recipient: ClaimedRecipient): OutgoingMessage {
     const message = this.#send.compose(recipient);
     this.#stream = message.stream;
@@ -121,10 +128,11 @@ export class CampaignClaim implements Claim<ClaimedRecipient> {
         ? [{ id: one.mail.emailId, suppression: one.suppression, subject: null, body: null }]
         : [],
     );
-    if (suppressed.length > 0)
-      await statements(() =>
-        db.transaction(async (tx) => countSuppressed(tx, this.#send, await writeSuppressed(tx, suppressed, null))),
-      );
+    if (suppressed.length > 0) await statements(() => writeSuppressed(db, suppressed, null));
+    const held = outcomes.flatMap((one) =>
+      one.outcome === 'HELD' ? [{ contactId: one.mail.contactId, until: one.until }] : [],
+    );
+    if (held.length > 0) await statements(() => holdRecipients(db, this.#send, this.id, held));
     const { campaignId, sendSeq, holder } = this.#send;
     const send = { campaignId, sendSeq, holder, end: this.#endOf(outcomes) };
     const verdicts = outcomes.flatMap((outcome) => verdictOf(outcome) ?? []);

@@ -7,6 +7,7 @@ import { isLeftOut } from '../../mail/ledger/reasons.ts';
 import { isoText } from '../../store/columns.ts';
 import { type Database, type Query, raw, sql } from '../../store/sql.ts';
 import { hasDeparted, lockSending, moveCampaign } from '../state.ts';
+import { type HeldRecipients, heldSql } from './held.ts';
 import { type LaneDeps, type LaneSend, takeOver } from './lane.ts';
 import { claimsOpen, othersMs } from './retaking.ts';
 
@@ -81,6 +82,8 @@ export interface SendView {
   paused: boolean;
   /** Whether only its canary is being sent. Views from before there were any have none. */
   canary?: boolean;
+  /** Those who wait for the end of quiet hours; null for none. Views from before there were any have none. */
+  held?: HeldRecipients | null;
   /** ISO instant at which a SCHEDULED one is due, and how long until then by the database's clock, in milliseconds. */
   dueAt: string | null;
   dueMs: number | null;
@@ -91,7 +94,7 @@ export function viewSend(db: Database, campaignId: string, sendSeq: number): Pro
   return db.row(sql`
     select c.project_id as "projectId", c.status, s.expanded, c.total_recipients as recipients, c.sent_count as sent,
       c.skipped_count as skipped, c.failed_count as failed, c.status = 'SENDING' and c.paused_at is not null as paused,
-      s.canary, case when c.status = 'SCHEDULED' then ${raw(isoText('c.scheduled_for'))} end as "dueAt",
+      s.canary, ${heldSql('s.campaign_id', 's.send_seq')} as held, case when c.status = 'SCHEDULED' then ${raw(isoText('c.scheduled_for'))} end as "dueAt",
       case when c.status = 'SCHEDULED'
         then greatest(0, ceil(1000 * extract(epoch from c.scheduled_for - clock_timestamp()))) end::float8 as "dueMs"
     from campaigns c join campaign_sends s on s.campaign_id = c.id and s.send_seq = c.send_seq
@@ -127,22 +130,28 @@ export function finishSend(db: Database, campaignId: string, sendSeq: number): P
       returning c.*, 'campaign.sent' as event, '{}'::jsonb as more),
     closed as (
       update campaign_sends s set closed = true, updated_at = now() from moved m
-      where s.campaign_id = m.id and s.send_seq = m.send_seq)`,
+      where s.campaign_id = m.id and s.send_seq = m.send_seq),
+    forgotten as (delete from campaign_held_contacts h using moved m where h.campaign_id = m.id and h.send_seq = m.send_seq)`,
   );
 }
 
 /**
  * Lets rows be claimed again that have no verdict although every claim is settled, so that a send can never be stuck.
- * Nothing of them can be with the provider, for whatever is handed over belongs to an open claim.
+ * Nothing of them can be with the provider, for whatever is handed over belongs to an open claim. Called while nobody is held.
  */
 export async function rewindClaims(db: Database, campaignId: string, sendSeq: number): Promise<void> {
   await db.count(sql`
-    update campaign_sends s set claimed_through = null, updated_at = now()
-    where campaign_id = ${campaignId} and send_seq = ${sendSeq} and expanded
-      and not exists (select from campaign_claims k
-        where k.campaign_id = s.campaign_id and k.send_seq = s.send_seq and not settled)
-      and not exists (select from emails e where e.campaign_id = s.campaign_id and e.send_seq = s.send_seq
-        and e.status = 'PENDING' and e.contact_id > coalesce(s.claimed_through, ${leastId}::uuid))`);
+    with rewound as (
+      update campaign_sends s set claimed_through = null, updated_at = now()
+      where campaign_id = ${campaignId} and send_seq = ${sendSeq} and expanded
+        and not exists (select from campaign_claims k
+          where k.campaign_id = s.campaign_id and k.send_seq = s.send_seq and not settled)
+        and not exists (select from emails e where e.campaign_id = s.campaign_id and e.send_seq = s.send_seq
+          and e.status = 'PENDING' and e.held_until is null and e.contact_id > coalesce(s.claimed_through, ${leastId}::uuid))
+      returning 1)
+    update emails set held_until = null
+    where campaign_id = ${campaignId} and send_seq = ${sendSeq} and status = 'PENDING' and held_until is not null
+      and exists (select from rewound)`);
 }
 
 const rowsPerStep = 1000;
@@ -195,7 +204,8 @@ export async function closeCancelledSend(db: Database, campaignId: string, sendS
       update campaigns c set total_recipients = r.total, sent_count = r.sent, skipped_count = r.skipped,
         failed_count = r.failed, updated_at = now()
       from rows r where c.id = ${campaignId}::uuid and c.send_seq = ${sendSeq}::int and c.status = 'CANCELLED'
-      returning c.id, c.send_seq)
+      returning c.id, c.send_seq),
+    forgotten as (delete from campaign_held_contacts h using counted c where h.campaign_id = c.id and h.send_seq = c.send_seq)
     update campaign_sends s set closed = true, updated_at = now() from counted c
     where s.campaign_id = c.id and s.send_seq = c.send_seq`);
 }

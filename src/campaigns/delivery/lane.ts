@@ -1,6 +1,7 @@
 import type { LimitFunction } from 'p-limit';
 import type { KeyLimits } from '../../contacts/suppressions/matching.ts';
 import type { OutgoingMessage } from '../../domains/providers/mailer.ts';
+import type { MessageClass } from '../../lib/enums.ts';
 import { pause } from '../../lib/time.ts';
 import { inFlightMs, probeSize } from '../../mail/engine/attempts.ts';
 import type { Backlog, EngineDeps, Source } from '../../mail/engine/port.ts';
@@ -38,6 +39,7 @@ export interface LaneSend extends SendKey {
   limits?: { key: KeyLimits; from: string };
   /** Whether contacts that have unsubscribed meanwhile are left out. */
   needsSubscription: boolean;
+  messageClass: MessageClass;
   /** Whether only the members of its canary are claimed. */
   canary: boolean;
   /** Recipients of one claim. */
@@ -75,7 +77,7 @@ export async function takeOver(deps: LaneDeps, send: LaneSend, lookUpOnly = fals
   return claim && new CampaignClaim(deps, send, claim, { takenAt, calls: 'ask', lookUpOnly });
 }
 
-/** The recipients of a send that nobody has claimed. */
+/** The recipients of a send that nobody has claimed, those first whose quiet hours are over. */
 class Recipients implements Source<ClaimedRecipient> {
   readonly #deps: LaneDeps;
   readonly #send: LaneSend;
@@ -129,14 +131,14 @@ class Recipients implements Source<ClaimedRecipient> {
     const { sending, paused, expanded, held, throttleMs } = this.#answer;
     const isReady = sending && !paused && (held || throttleMs > 0);
     const { campaignId, sendSeq, holder } = this.#send;
-    const { open, dueMs } = await claimsOpen(this.#deps.db, campaignId, sendSeq, holder);
+    const { open, dueMs, heldMs } = await claimsOpen(this.#deps.db, campaignId, sendSeq, holder);
     return {
       end: sending ? (paused ? 'paused' : null) : 'stopped',
       isReady,
       throttleMs,
       isGrowing: !expanded,
       isWaiting: open > 0,
-      dueMs: null,
+      dueMs: paused || isReady ? null : heldMs,
       takeOverMs: open === 0 || paused || isReady ? null : (dueMs ?? othersMs),
     };
   }

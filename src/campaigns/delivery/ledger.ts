@@ -42,6 +42,13 @@ export interface SendKey {
 export function readRecipients(db: Database, send: SendKey, claim: RangeClaim): Promise<ClaimedRecipient[]> {
   const { campaignId, sendSeq, projectId } = send;
   const { from, key } = ledgerOf(claim.canary);
+  const members =
+    claim.contacts === null
+      ? sql`(${key}.campaign_id, ${key}.send_seq, ${key}.contact_id)
+        > (${campaignId}::uuid, ${sendSeq}::int, ${claim.afterContact}::uuid)
+      and (${key}.campaign_id, ${key}.send_seq, ${key}.contact_id)
+        <= (${campaignId}::uuid, ${sendSeq}::int, ${claim.throughContact}::uuid) and e.held_until is null`
+      : sql`e.campaign_id = ${campaignId}::uuid and e.send_seq = ${sendSeq}::int and e.contact_id = any(${claim.contacts}::uuid[])`;
   // The range is one of whole keys of the campaign's index, so that no other can be taken for it: that of contacts would read
   // all the mail they ever got.
   const query = sql`
@@ -50,19 +57,10 @@ export function readRecipients(db: Database, send: SendKey, claim: RangeClaim): 
       case when e.message_id is not null
         then coalesce(e.delivered_at, e.opened_at, e.clicked_at, e.bounced_at, e.complained_at, e.updated_at) end as "provenAt"
     from ${from} join contacts c on c.id = e.contact_id and c.project_id = ${projectId}::uuid
-    where ${key}.campaign_id is not null and (${key}.campaign_id, ${key}.send_seq, ${key}.contact_id)
-        > (${campaignId}::uuid, ${sendSeq}::int, ${claim.afterContact}::uuid)
-      and (${key}.campaign_id, ${key}.send_seq, ${key}.contact_id)
-        <= (${campaignId}::uuid, ${sendSeq}::int, ${claim.throughContact}::uuid)
+    where ${key}.campaign_id is not null and ${members}
       and e.sent_at is null and (e.status = 'PENDING' or e.message_id is not null)
     order by ${key}.campaign_id, ${key}.send_seq, ${key}.contact_id`;
   return db.transaction((tx) => tx.rows<ClaimedRecipient>(query), byIndexes);
-}
-
-/** Counts rows that a suppression rule ended, in the transaction that ended them. */
-export async function countSuppressed(tx: Database, { campaignId, sendSeq }: SendKey, rows: number): Promise<void> {
-  await tx.count(sql`
-    update campaigns set skipped_count = skipped_count + ${rows} where id = ${campaignId} and send_seq = ${sendSeq}`);
 }
 
 /** The instant at which a notification proved a message, as ISO text. */

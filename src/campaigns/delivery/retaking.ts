@@ -39,13 +39,13 @@ export function retakeClaim(
       where k.campaign_id = ${campaignId}::uuid and k.send_seq = ${sendSeq}::int and not k.settled and k.version = ${version}::int and (
         k.holder is null and k.due_at <= clock_timestamp()
         or k.holder <> ${holder} and starts_with(k.holder, ${prefix})
-        or k.taken_at < clock_timestamp() - ${abandonedAfter})
+        or k.holder is not null and k.taken_at < clock_timestamp() - ${abandonedAfter})
         and (c.paused_at is not null and c.status = 'SENDING') = ${lookUpOnly} and (not ${lookUpOnly} or k.handed_at is not null)
       order by k.id limit 1 for update of k skip locked)
     update campaign_claims k set holder = ${holder}, taken_at = clock_timestamp(),
       handed_at = case when is_back then coalesce(k.handed_at, clock_timestamp()) else clock_timestamp() + ${inFlightMs} * interval '1 millisecond' end
     from due, campaigns c where k.id = due.id and c.id = k.campaign_id
-    returning k.id, coalesce(k.after_contact, ${leastId}::uuid) as "afterContact", k.through_contact as "throughContact", k.canary, k.attempts,
+    returning k.id, coalesce(k.after_contact, ${leastId}::uuid) as "afterContact", k.through_contact as "throughContact", k.contacts, k.canary, k.attempts,
       k.former_version as "formerVersion",
       (1000 * extract(epoch from clock_timestamp() - k.claimed_at))::float8 as "ageMs",
       (1000 * extract(epoch from clock_timestamp() - case when is_back then due.handed_at else k.handed_at end))::float8 as "handedMs",
@@ -74,9 +74,17 @@ export async function renewClaim(db: Database, claimId: string, holder: string):
   return renewed > 0;
 }
 
+/** What a send waits for. */
+interface OpenClaims {
+  open: number;
+  dueMs: number | null;
+  heldMs: number | null;
+}
+
 /**
  * Counts the claims without a final outcome that others hold or nobody does, with `unconfirmedOnly` those whose messages may be with the
- * provider, and says when the first that nobody holds is due, in milliseconds from now; null for none.
+ * provider, and says when the first that nobody holds is due, in milliseconds from now; null for none. `heldMs` says the same of recipients
+ * who wait for the end of quiet hours.
  */
 export async function claimsOpen(
   db: Database,
@@ -84,12 +92,14 @@ export async function claimsOpen(
   sendSeq: number,
   holder: string,
   unconfirmedOnly = false,
-): Promise<{ open: number; dueMs: number | null }> {
-  const row = await db.row<{ open: number; dueMs: number | null }>(sql`
+): Promise<OpenClaims> {
+  const row = await db.row<OpenClaims>(sql`
     select count(*)::int as open,
-      min(greatest(0, 1000 * extract(epoch from due_at - clock_timestamp()))) filter (where holder is null)::float8 as "dueMs"
+      min(greatest(0, 1000 * extract(epoch from due_at - clock_timestamp()))) filter (where holder is null)::float8 as "dueMs",
+      (select greatest(0, 1000 * extract(epoch from due_at - clock_timestamp())) from campaign_held_contacts
+        where campaign_id = ${campaignId} and send_seq = ${sendSeq} order by due_at limit 1)::float8 as "heldMs"
     from campaign_claims
     where campaign_id = ${campaignId} and send_seq = ${sendSeq} and not settled and holder is distinct from ${holder}
       and (not ${unconfirmedOnly} or handed_at is not null)`);
-  return row ?? { open: 0, dueMs: null };
+  return row ?? { open: 0, dueMs: null, heldMs: null };
 }

@@ -21,6 +21,8 @@ interface Unfinished {
 interface Stalled extends Unfinished {
   at: string;
   paused: boolean;
+  /** Whether the next recipients wait for the end of their quiet hours. */
+  quiet: boolean;
   isOlder: boolean;
 }
 
@@ -30,6 +32,8 @@ const unfinished = sql`
     select c.id, c.project_id as "projectId", c.name, c.send_seq as "sendSeq", p.name as "projectName",
       c.total_recipients as recipients, case when c.status = 'SCHEDULED' then ${raw(isoText('c.scheduled_for'))} end as "dueAt",
       c.status = 'SCHEDULED' and c.scheduled_for < now() - interval '1 minute' as overdue, c.paused_at is not null as paused,
+      coalesce((select min(h.due_at) from campaign_held_contacts h where h.campaign_id = c.id and h.send_seq = c.send_seq)
+        > now() - interval '1 minute', false) as quiet,
       greatest(s.updated_at, c.updated_at) as moved_at
     from campaign_sends s join campaigns c on c.id = s.campaign_id and c.send_seq = s.send_seq
       join projects p on p.id = c.project_id
@@ -44,7 +48,7 @@ export const recoverableCampaigns: RecoverableKind = {
   afterMs: 5 * 60_000,
   async stalled(db, query) {
     // A scheduled campaign is stalled a minute after its time, any other when nothing of it has moved; a paused one rests
-    // rightly unless it has no execution, which is why an open one is not woken.
+    // rightly unless it has no execution, which is why an open one is not woken. So does one in quiet hours, until a minute after their end.
     const movedAt = raw('moved_at');
     const campaigns = await db.rows<Stalled>(sql`
       with ${unfinished}
@@ -60,9 +64,9 @@ export const recoverableCampaigns: RecoverableKind = {
   },
 };
 
-// It waits for its time, or for somebody to resume it.
-function isResting({ dueAt, overdue, paused }: Stalled): boolean {
-  return dueAt === null ? paused : !overdue;
+// It waits for its time, for the end of quiet hours, or for somebody to resume it.
+function isResting({ dueAt, overdue, paused, quiet }: Stalled): boolean {
+  return dueAt === null ? paused || quiet : !overdue;
 }
 
 /**

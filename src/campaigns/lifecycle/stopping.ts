@@ -1,10 +1,12 @@
+import { LockMode } from '@mikro-orm/core';
 import { CampaignStatus } from '../../lib/enums.ts';
 import { badRequest } from '../../lib/errors.ts';
 import { reasonText } from '../../mail/ledger/reasons.ts';
 import { recordChange } from '../../projects/audit/record.ts';
 import type { Outbox } from '../../store/outbox/dispatcher.ts';
 import { enqueue, enqueueAll, type OutboxTicket } from '../../store/outbox/queries.ts';
-import { type Database, sql } from '../../store/sql.ts';
+import type { Database } from '../../store/sql.ts';
+import { Campaign } from '../entity.ts';
 import { campaignBody, type ShowingDeps } from '../record.ts';
 import type { CampaignBody, CampaignWithSegment } from '../schema.ts';
 import { getCampaign, load } from '../service.ts';
@@ -136,9 +138,12 @@ export async function pauseCampaign(
  * `Outbox.dispatchSoon` after the commit. What is being sent ends by itself: each claim asks whether the project may send.
  */
 export async function unscheduleCampaigns(tx: Database, projectId: string): Promise<OutboxTicket[]> {
-  const campaigns = await tx.rows<{ id: string; sendSeq: number }>(sql`
-    select id, send_seq as "sendSeq" from campaigns
-    where project_id = ${projectId} and status = 'SCHEDULED' order by id for no key update`);
+  const scheduled = { projectId, status: CampaignStatus.SCHEDULED };
+  const campaigns = await tx.em.find(Campaign, scheduled, {
+    fields: ['id', 'sendSeq'],
+    orderBy: { id: 'asc' },
+    lockMode: LockMode.PESSIMISTIC_WRITE,
+  });
   for (const { id, sendSeq } of campaigns)
     await unscheduleSend(tx, id, sendSeq, reasonText({ code: 'project_disabled' }));
   return enqueueAll(

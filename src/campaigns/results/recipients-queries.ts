@@ -29,7 +29,7 @@ export async function ledgerPage(
   const rows = await db.rows<LedgerRecipient>(sql`
     with page as materialized (
       select e.id, e.contact_id, e.campaign_id, e.send_seq, e.to_address, e.status, e.reason, e.suppression, e.message_id,
-        e.sent_at, e.content_version, ${at} as at
+        e.sent_at, e.held_until, e.content_version, ${at} as at
       from ${from}
       where e.campaign_id = ${send.campaignId}::uuid and e.send_seq = ${send.sendSeq}::int and e.contact_id > ${after ?? leastId}::uuid
         and e.contact_id <= ${through ?? greatestId}::uuid and ${where}

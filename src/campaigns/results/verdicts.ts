@@ -1,5 +1,6 @@
 import { hasLeft, hasReason, isLeftOut, versionSql } from '../../mail/ledger/reasons.ts';
 import { type Query, raw, sql } from '../../store/sql.ts';
+import { isOfClaim } from '../delivery/held.ts';
 import type { SendKey } from '../delivery/ledger.ts';
 import type { EarlierRecipients } from '../schema.ts';
 
@@ -13,7 +14,7 @@ export const verdicts = ['handed_over', 'skipped', 'failed', 'unknown', 'pending
 export type LedgerVerdict = (typeof verdicts)[number];
 
 /**
- * The verdict of the ledger row `alias`. Rows in the range of a claim that is under way, or was interrupted, may be with
+ * The verdict of the ledger row `alias`. Rows of a claim that is under way, or was interrupted, may be with
  * the provider.
  */
 export function verdictSql(alias: string): string {
@@ -22,8 +23,7 @@ export function verdictSql(alias: string): string {
     when ${alias}.status in ('PENDING', 'SENDING') then
       case when exists (select from campaign_claims k
         where k.campaign_id = ${alias}.campaign_id and k.send_seq = ${alias}.send_seq and not k.settled
-          and k.handed_at is not null and ${alias}.contact_id <= k.through_contact
-          and (k.after_contact is null or ${alias}.contact_id > k.after_contact)
+          and k.handed_at is not null and ${isOfClaim(alias, 'k')}
           and (not k.canary or exists (select from campaign_canary_contacts m
             where m.campaign_id = k.campaign_id and m.send_seq = k.send_seq and m.contact_id = ${alias}.contact_id)))
         then 'unknown' else 'pending' end

@@ -1,4 +1,5 @@
 import { usageMoved } from '../../billing/daily-queries.ts';
+import { isOfClaim } from '../../campaigns/delivery/held.ts';
 import { Campaign, CampaignLedgerSum, CampaignSend } from '../../campaigns/entity.ts';
 import { ledgerHash } from '../../campaigns/results/recipients-queries.ts';
 import { Contact } from '../../contacts/entity.ts';
@@ -160,8 +161,7 @@ async function isLeaving(tx: Database, contactId: string): Promise<boolean> {
       exists (select from email_queue q where q.email_id = e.id and q.claim_id is not null)
       or exists (select from campaign_claims k
         where k.campaign_id = e.campaign_id and k.send_seq = e.send_seq and not k.settled
-          and (k.holder is not null or k.handed_at is not null) and e.contact_id <= k.through_contact
-          and (k.after_contact is null or e.contact_id > k.after_contact)))
+          and (k.holder is not null or k.handed_at is not null) and ${raw(isOfClaim('e', 'k'))}))
     limit 1`);
   return found !== null;
 }

@@ -58,6 +58,10 @@ function reportsOf(mail: ExplainedMail, decisions: Decision[]): Finding {
   const noted = (at: string | null, check: string, sentence: string) => {
     if (at !== null) decisions.push(recorded(check, 'pass', `${sentence} on ${onDate(at)}.`, { at, source }));
   };
+  if (mail.quietUntil !== null) {
+    const sentence = `It was on hold until ${onDate(mail.quietUntil)}, the end of the contact's quiet hours.`;
+    decisions.push(recorded('mail.quiet_hours', 'info', sentence, { at: mail.quietUntil, source }));
+  }
   noted(sentAt ?? updatedAt, 'mail.sent', `It was handed to ${by}`);
   if (mail.isRevised) {
     const sentence = `It has version ${mail.version} of the campaign's content, which was revised while it was sent.`;
@@ -94,6 +98,13 @@ function waiting(mail: ExplainedMail, decisions: Decision[]): Finding {
     });
   }
   if (mail.canary !== null) return heldBack(mail, mail.canary, decisions);
+  if (mail.quietUntil !== null && mail.isQuiet) {
+    const sentence = `The email is on hold until ${onDate(mail.quietUntil)}: the contact is in the quiet hours of the project.`;
+    decisions.push(recorded('mail.quiet_hours', 'info', sentence, { at: mail.quietUntil, source }));
+    return finding('will', decisions, sentence, {
+      next: { at: mail.quietUntil, what: 'It is sent after a last check.' },
+    });
+  }
   const at = mail.dueAt;
   const attempts = triedInVain(mail);
   const due = at === null ? 'it is queued' : `it is due on ${onDate(at)}`;

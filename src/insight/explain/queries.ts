@@ -145,6 +145,10 @@ export interface ExplainedMail {
   lastRefusal: string | null;
   isClaimed: boolean;
   dueAt: string | null;
+  /** The end of the quiet hours that held it; null where none did. */
+  quietUntil: string | null;
+  /** Whether that is ahead. */
+  isQuiet: boolean;
   createdAt: string;
   updatedAt: string;
   sentAt: string | null;
@@ -185,6 +189,8 @@ export function findMail(db: Database, projectId: string, of: MailOf): Promise<E
         where v.campaign_id = e.campaign_id and v.send_seq = e.send_seq) as "isRevised",
       e.reason, mail_reason_text(e.reason) as "reasonText", e.suppression as rule, e.provider, q.attempts,
       q.last_refusal as "lastRefusal",
+      case when coalesce(e.campaign_id, e.workflow_execution_id) is not null then ${iso('e.held_until')} end as "quietUntil",
+      coalesce(e.held_until > now(), false) as "isQuiet",
       q.claim_id is not null as "isClaimed", ${iso('q.due_at')} as "dueAt", ${iso('e.created_at')} as "createdAt",
       ${iso('e.updated_at')} as "updatedAt", ${iso('e.sent_at')} as "sentAt", ${iso('e.delivered_at')} as "deliveredAt",
       ${iso('e.opened_at')} as "openedAt", ${iso('e.clicked_at')} as "clickedAt", ${iso('e.bounced_at')} as "bouncedAt",

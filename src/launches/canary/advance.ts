@@ -1,4 +1,5 @@
 import type { TellMembers } from '../../accounts/system-mail/service.ts';
+import { type HeldRecipients, heldSql, quietSentence } from '../../campaigns/delivery/held.ts';
 import { CampaignCanary, CampaignSend } from '../../campaigns/entity.ts';
 import type { CanaryCounts, CanaryState, CanaryStop } from '../../campaigns/launch-body.ts';
 import { lockSending, setPaused } from '../../campaigns/state.ts';
@@ -39,6 +40,7 @@ interface Canary {
   isProjectDisabled: boolean;
   isReleased: boolean;
   openClaims: number;
+  quiet: HeldRecipients | null;
   counts: CanaryCounts;
 }
 
@@ -60,7 +62,11 @@ export async function advanceCanary(deps: CanaryDeps, campaignId: string, sendSe
     if (canary === null || canary.state === 'WAITING' || canary.state === 'PASSED') return over;
     if (canary.paused) return { next: 'paused', waitMs: 0, detail: '' };
     const { counts, leftMs } = canary;
-    const decision = decideCanary({ ...canary, isHoldOver: leftMs !== null && leftMs <= 0 });
+    const decision = decideCanary({
+      ...canary,
+      held: canary.quiet?.contacts ?? 0,
+      isHoldOver: leftMs !== null && leftMs <= 0,
+    });
     if (decision.next === 'stop') {
       tickets.push(...(await stop(deps, tx, campaignId, sendSeq, canary, decision.stopped)));
       return { next: 'paused', waitMs: 0, detail: stopSentence(decision.stopped) };
@@ -85,7 +91,7 @@ async function lockCanary(tx: Database, campaignId: string, sendSeq: number): Pr
       k.stop_if as "stopIf", k.min_delivered as "minDelivered", 1000.0::float8 * k.hold_seconds as "holdMs",
       (1000 * extract(epoch from k.held_until - clock_timestamp()))::float8 as "leftMs",
       ${raw(isoText('k.held_until'))} as "heldUntil", k.released_at is not null as "isReleased",
-      p.disabled as "isProjectDisabled", now.counts,
+      p.disabled as "isProjectDisabled", now.counts, ${heldSql('k.campaign_id', 'k.send_seq')} as quiet,
       (select count(*) from campaign_claims o
         where o.campaign_id = k.campaign_id and o.send_seq = k.send_seq and not o.settled)::int as "openClaims"
     from campaign_canaries k join campaigns c on c.id = k.campaign_id and c.send_seq = k.send_seq and c.status = 'SENDING'
@@ -94,9 +100,11 @@ async function lockCanary(tx: Database, campaignId: string, sendSeq: number): Pr
 }
 
 async function sending(tx: Database, campaignId: string, sendSeq: number, canary: Canary): Promise<CanaryStep> {
+  const { quiet, openClaims, counts } = canary;
+  if (quiet !== null && quiet.waitMs > 0 && openClaims === 0 && quiet.contacts >= counts.pending)
+    return { next: 'hold', waitMs: quiet.waitMs, detail: quietSentence(quiet) };
   // Rows that have no verdict although every claim is settled are claimed again (see `rewindClaims`).
-  if (canary.openClaims === 0)
-    await tx.em.nativeUpdate(CampaignSend, { campaignId, sendSeq }, { claimedThrough: null });
+  if (openClaims === 0) await tx.em.nativeUpdate(CampaignSend, { campaignId, sendSeq }, { claimedThrough: null });
   return { next: 'send', waitMs: 0, detail: detailOf({ ...canary, state: 'SENDING' }) };
 }
 

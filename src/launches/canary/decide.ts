@@ -12,6 +12,8 @@ export interface CanaryFacts {
   counts: CanaryCounts;
   /** Claims of the slice that have no verdict yet. */
   openClaims: number;
+  /** Its members who wait for the end of quiet hours. */
+  held: number;
   stopIf: StopIf;
   minDelivered: number;
   /** Whether the time of the hold is over. */
@@ -36,9 +38,10 @@ const limits = [
  * mailed, so that a limit breaks early only when nothing can reverse it.
  */
 export function decideCanary(facts: CanaryFacts): CanaryDecision {
-  const { counts, openClaims, stopIf, minDelivered, isHoldOver, isProjectDisabled, isReleased } = facts;
+  const { counts, openClaims, held, stopIf, minDelivered, isHoldOver, isProjectDisabled, isReleased } = facts;
   const isSent = counts.pending === 0 && openClaims === 0;
-  if (isReleased) return { next: isSent ? 'pass' : 'send' };
+  // Nobody else waits for members who are in quiet hours once a person has decided.
+  if (isReleased) return { next: counts.pending <= held && openClaims === 0 ? 'pass' : 'send' };
   const of = counts.mailed + counts.pending;
   for (const [rate, kind, code] of limits) {
     const limit = stopIf[rate];

@@ -1,7 +1,8 @@
+import { isOfClaim } from '../../campaigns/delivery/held.ts';
 import { CampaignVersion } from '../../campaigns/entity.ts';
 import { type RevisedSend, sentVersions } from '../../campaigns/results/results.ts';
 import type { SentVersion } from '../../campaigns/results/schema.ts';
-import { type Database, sql } from '../../store/sql.ts';
+import { type Database, raw, sql } from '../../store/sql.ts';
 
 /** Keeps the content of a locked campaign before it is replaced, and how many got it. */
 export async function keepReplaced(tx: Database, campaign: RevisedSend): Promise<SentVersion> {
@@ -27,8 +28,7 @@ export async function splitClaims(tx: Database, campaign: RevisedSend, version: 
   const putBack = rows.map((row) => row.id);
   const withoutVerdict = sql`
     select count(*)::int from emails e
-    where e.campaign_id = k.campaign_id and e.send_seq = k.send_seq and e.contact_id <= k.through_contact
-      and e.contact_id > coalesce(k.after_contact, '00000000-0000-0000-0000-000000000000')
+    where e.campaign_id = k.campaign_id and e.send_seq = k.send_seq and ${raw(isOfClaim('e', 'k'))}
       and e.sent_at is null and (e.status = 'PENDING' or e.message_id is not null)`;
   const open = await tx.row<{ leaving: number }>(sql`
     select coalesce(sum(greatest(1, (${withoutVerdict}))), 0)::int as leaving
@@ -45,9 +45,9 @@ export async function splitClaims(tx: Database, campaign: RevisedSend, version: 
       update campaign_claims k set settled = true
       where k.id = any(${putBack}::text[]) and not (k.former_version is not null and k.taken_at = k.claimed_at)
       returning k.*)
-    insert into campaign_claims (id, campaign_id, send_seq, after_contact, through_contact, size, canary, version, former_version)
+    insert into campaign_claims (id, campaign_id, send_seq, after_contact, through_contact, contacts, size, canary, version, former_version)
     select regexp_replace(k.id, '[.]v[0-9]+$', '') || '.v' || ${version}::int, k.campaign_id, k.send_seq, k.after_contact,
-      k.through_contact, k.rest, k.canary, ${version}::int, k.version
+      k.through_contact, k.contacts, k.rest, k.canary, ${version}::int, k.version
     from (select k.*, (${withoutVerdict}) as rest from ended k) k where k.rest > 0`);
   return 0;
 }

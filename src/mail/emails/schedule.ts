@@ -151,6 +151,12 @@ export function quietUntil({ from, to, days }: QuietHours, zone: string, now: nu
 /** Mail is spread over so long after the end of quiet hours, in milliseconds: 100,000 that waited are 6 ms apart. */
 export const spreadMs = 600_000;
 
+/** The quiet hours of a project, and the time zone of contacts without one of their own. */
+export interface QuietFacts {
+  quietHours: QuietHours | null;
+  timeZone: string | null;
+}
+
 /** A contact as quiet hours ask for it. */
 interface QuietContact {
   id: string;
@@ -162,7 +168,7 @@ interface QuietContact {
  * the zone of the project, or UTC. Each contact has a place of its own within `spreadMs` after the end, so that mail of others goes between.
  */
 export function heldUntil(
-  { quietHours, timeZone }: { quietHours: QuietHours | null; timeZone: string | null },
+  { quietHours, timeZone }: QuietFacts,
   messageClass: MessageClass,
   { id, data }: QuietContact,
   now: number,

@@ -119,8 +119,7 @@ function summaryOf(row: EmailRow, subject: string): EmailSummary {
     clicks: row.clicks,
     scheduledFor: isoInstantOrNull(row.scheduledFor),
     heldUntil: isoInstantOrNull(row.heldUntil),
-    // Only quiet hours hold mail of workflows.
-    heldBy: row.heldUntil === null ? null : row.workflowExecutionId === null ? 'request' : 'quietHours',
+    heldBy: row.heldUntil === null ? null : (row.workflowExecutionId ?? row.campaignId) ? 'quietHours' : 'request',
     createdAt: isoInstant(row.createdAt),
     sentAt: isoInstantOrNull(row.sentAt),
   };

@@ -110,9 +110,17 @@ async function checkAgain<Mail>(
   for (const mail of mails) {
     const suppression = suppressing?.(delivery.recipientOf(mail)) ?? null;
     const reason = suppression === null ? delivery.refusalOf(mail) : null;
-    if (suppression !== null) ends.push({ mail, outcome: 'SUPPRESSED', suppression });
-    else if (reason !== null) ends.push({ mail, outcome: 'FAILED', reason, texts: null });
-    else allowed.push(mail);
+    if (suppression !== null) {
+      ends.push({ mail, outcome: 'SUPPRESSED', suppression });
+      continue;
+    }
+    if (reason !== null) {
+      ends.push({ mail, outcome: 'FAILED', reason, texts: null });
+      continue;
+    }
+    const until = delivery.heldUntil?.(mail) ?? null;
+    if (until === null) allowed.push(mail);
+    else ends.push({ mail, outcome: 'HELD', until });
   }
   if (ends.length > 0) await settle(ends);
   return allowed;

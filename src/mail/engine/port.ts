@@ -38,6 +38,8 @@ export type Outcome<Mail> =
       delayMs: number;
       words: string | null;
     }
+  /** Its recipient is in quiet hours: it may be tried again at this instant, in epoch milliseconds. */
+  | { mail: Mail; outcome: 'HELD'; until: number }
   /** The provider may have it: it is looked up after `delayMs`, or, where its call has just ended (null), when its source says. */
   | { mail: Mail; outcome: 'UNCONFIRMED'; delayMs: number | null };
 
@@ -63,6 +65,8 @@ export interface Delivery<Mail> {
   suppressing(): Promise<Suppressing | null>;
   /** Returns the reason why a mail must not be sent after all, or null. */
   refusalOf(mail: Mail): Reason | null;
+  /** Returns when the mail may leave whose recipient is in quiet hours, in epoch milliseconds, or null for now; absent where none count. */
+  heldUntil?(mail: Mail): number | null;
   /** Renders a message. An error fails that message alone. */
   compose(mail: Mail): OutgoingMessage;
   /** Returns the part of a message that comes back with its outcome; the rest is released while the call is under way. */

@@ -55,7 +55,7 @@ export interface SuppressedRow {
 
 /**
  * Ends mail as SUPPRESSED: that of a queue while this claim holds it, or (null) that of a campaign while it waits. A suppressed mail gives
- * back its quota under the month's limit. Returns how many mails were ended.
+ * back its quota under the month's limit, and counts in its campaign. Returns how many mails were ended.
  */
 export async function writeSuppressed(
   db: Database,
@@ -73,9 +73,13 @@ export async function writeSuppressed(
         ${mails.map(({ subject }) => subject)}::text[], ${mails.map(({ body }) => body)}::text[]) as k (id, suppression, subject, body)
       where e.id = k.id and e.status in ('PENDING', 'SENDING') and e.sent_at is null
         and (${claimId}::text is null or e.id in (select email_id from held))
-      returning ${raw(endedColumns)}),
+      returning ${raw(endedColumns)}, e.send_seq),
     ${raw(usageMoved('suppressed', 'false', 'true'))},
-    counted as (${countingUnsent('suppressed', 'SUPPRESSED')})
+    counted as (${countingUnsent('suppressed', 'SUPPRESSED')}),
+    skipped as (
+      update campaigns c set skipped_count = c.skipped_count + n.mails
+      from (select campaign_id, send_seq, count(*)::int as mails from suppressed where campaign_id is not null group by 1, 2) n
+      where c.id = n.campaign_id and c.send_seq = n.send_seq and (select count(*) from usage_moved) >= 0)
     select count(*)::int as ended from suppressed`);
   return row?.ended ?? 0;
 }

@@ -18,7 +18,8 @@ export async function workOn<Mail>(deps: EngineDeps, claim: Claim<Mail>): Promis
   const write = async (outcomes: readonly Outcome<Mail>[]) => {
     add(total, await persistently(() => claim.settle(outcomes)));
     for (const { mail, outcome } of outcomes)
-      if (outcome !== 'RETRY' && outcome !== 'UNCONFIRMED') countEmails(outcome, claim.sourceOf(mail));
+      if (outcome !== 'RETRY' && outcome !== 'HELD' && outcome !== 'UNCONFIRMED')
+        countEmails(outcome, claim.sourceOf(mail));
   };
   const settle = claim.settlesWhole
     ? async (outcomes: readonly Outcome<Mail>[]) => void noted.push(...outcomes)

@@ -3,7 +3,7 @@ import type { SuppressionMatch } from '../../contacts/suppressions/schema.ts';
 import type { JsonObjectValue } from '../../lib/contact-data.ts';
 import type { MessageClass, SourceType } from '../../lib/enums.ts';
 import { activeTrace } from '../../lib/telemetry.ts';
-import type { Holdout } from '../../projects/schema.ts';
+import type { Holdout, QuietHours } from '../../projects/schema.ts';
 import { recordingEvents } from '../../store/record-events.ts';
 import { type Database, join, type Query, raw, sql } from '../../store/sql.ts';
 import { MailStatus } from '../status.ts';
@@ -76,6 +76,11 @@ export interface ClaimedMail extends MailFacts {
   traceparent: string | null;
   /** Milliseconds since the mail was queued, by the database's clock. */
   ageMs: number;
+  /** The instant of the claim, in epoch milliseconds by the database's clock. */
+  nowMs: number;
+  /** Whether a step of a workflow has queued it, and whether nobody has changed its time since. */
+  isOfStep: boolean;
+  keepsTime: boolean;
   contact: { email: string; subscribed: boolean; data: JsonObjectValue };
   project: {
     name: string;
@@ -85,6 +90,8 @@ export interface ClaimedMail extends MailFacts {
     escapeContactData: boolean;
     /** The control group; null for none. */
     holdout: Holdout | null;
+    quietHours: QuietHours | null;
+    timeZone: string | null;
   };
   /** Whether the sender's domain is verified for the project now. */
   domainVerified: boolean;

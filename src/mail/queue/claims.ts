@@ -27,13 +27,18 @@ const mailColumns = sql`
   e.source_type as "sourceType", e.message_class as "messageClass", e.template_id as "templateId",
   e.campaign_id as "campaignId", e.tracking, e.traceparent,
   jsonb_build_object('email', c.email, 'subscribed', c.subscribed, 'data', c.data) as contact,
-  ${raw(maySendFrom('e.project_id', 'e."from"'))} as "domainVerified", q.attempts, q.age_ms::float8 as "ageMs"`;
+  ${raw(maySendFrom('e.project_id', 'e."from"'))} as "domainVerified", q.attempts, q.age_ms::float8 as "ageMs",
+  (1000 * extract(epoch from clock_timestamp()))::float8 as "nowMs", e.workflow_step_execution_id is not null as "isOfStep",
+  q.created_at = coalesce(e.held_until, e.created_at) as "keepsTime"`;
 
 const projectFacts = sql`jsonb_build_object('name', p.name, 'disabled', p.disabled, 'tracking', p.tracking,
-  'language', p.language, 'escapeContactData', p.escape_contact_data, 'holdout', p.holdout)`;
+  'language', p.language, 'escapeContactData', p.escape_contact_data, 'holdout', p.holdout,
+  'quietHours', p.quiet_hours, 'timeZone', p.time_zone)`;
 
+// An index is not searched by a function that may answer anew for each row: mail that is due later would all be read. A subquery answers once.
+const now = raw('(select clock_timestamp())');
 const isDue = (projectId: string): Query =>
-  sql`project_id = ${projectId}::uuid and claim_id is null and due_at <= clock_timestamp()`;
+  sql`project_id = ${projectId}::uuid and claim_id is null and due_at <= ${now}`;
 
 /**
  * Claims mail of a project that is due and not claimed, oldest first, as far as the throttle and a hold of the provider
@@ -72,7 +77,7 @@ export function claimQueued(
     claimed as (
       update email_queue q set claim_id = ${claimId}, claimed_at = clock_timestamp(), lookups = 0
       where q.email_id = any (array(select email_id from weighed where bytes <= ${claimBytes} or place = 1))
-      returning q.email_id, q.attempts, q.due_at, 1000 * extract(epoch from clock_timestamp() - q.created_at) as age_ms),
+      returning q.email_id, q.attempts, q.due_at, q.created_at, 1000 * extract(epoch from clock_timestamp() - q.created_at) as age_ms),
     spent as (
       update send_buckets b set tokens = k.available - (select count(*) from claimed), refilled_at = k.at
       from bucket k where b.id = k.id and exists (select from claimed) and not (select disabled from refused))
@@ -143,7 +148,7 @@ export function takeOverQueued(
       update email_queue q set lookups = q.lookups + 1,
         due_at = clock_timestamp() + greatest(${takenOverMs}, case when q.lookups = 0 then ${restMs}::float8 else 0 end) * interval '1 millisecond'
       where q.email_id = any (array(select email_id from due))
-      returning q.email_id, q.project_id, q.claim_id, q.claimed_at, q.attempts, q.lookups,
+      returning q.email_id, q.project_id, q.claim_id, q.claimed_at, q.created_at, q.attempts, q.lookups,
         1000 * extract(epoch from clock_timestamp() - q.created_at) as age_ms)
     select ${mailColumns}, (select ${projectFacts} from projects p where p.id = q.project_id) as project, q.claim_id as "claimId", (1000 * extract(epoch from clock_timestamp() - q.claimed_at))::float8 as "sinceMs",
       case when q.lookups = 1 then ${restMs}::float8 else 0 end as "lagMs", e.message_id as "messageId",
@@ -184,14 +189,14 @@ export async function nextWork(db: Database, projectId: string, rate: number, ba
     near as (
       select due_at, created_at from email_queue
       where project_id = ${projectId}::uuid and claim_id is null
-        and due_at <= clock_timestamp() + ${longestAskedMs} * interval '1 millisecond'
+        and due_at <= ${now} + ${longestAskedMs} * interval '1 millisecond'
       order by due_at, email_id limit 100000),
     waiting as (select due_at from near where created_at <= clock_timestamp())
     select
       (select count(*) from waiting where due_at <= clock_timestamp())::int as ready,
       (select count(*) from waiting)::int as waiting,
       (select greatest(0, 1000 * extract(epoch from due_at - clock_timestamp()))::float8 from email_queue
-        where project_id = ${projectId}::uuid and claim_id is null and due_at > clock_timestamp()
+        where project_id = ${projectId}::uuid and claim_id is null and due_at > ${now}
         order by due_at, email_id limit 1) as "dueMs",
       (select greatest(0, 1000 * extract(epoch from due_at - clock_timestamp()))::float8 from email_queue
         where claim_id is not null and lookups > 0 and project_id = ${projectId}::uuid order by due_at limit 1) as "takeOverMs",

@@ -1,6 +1,7 @@
 import type { OutgoingMessage } from '../../domains/providers/mailer.ts';
 import type { SourceType } from '../../lib/enums.ts';
 import { isoInstantOrNull } from '../../store/columns.ts';
+import { heldUntil } from '../emails/schedule.ts';
 import { keptBody } from '../engine/compose.ts';
 import type { Claim, EngineDeps, KeptTexts, Outcome, Tried } from '../engine/port.ts';
 import { type MailRecipient, type Suppressing, suppressing, writeSuppressed } from '../engine/suppression.ts';
@@ -95,6 +96,13 @@ export class QueueClaim implements Claim<QueuedMail> {
     return suppressing(this.#deps.db, this.projectId, { holdout: this.#mails[0]?.project.holdout ?? null });
   }
 
+  heldUntil(mail: QueuedMail): number | null {
+    const { contactId: id, contact, project, messageClass, nowMs } = mail;
+    // Whoever releases an email or gives it another time has decided when it is sent.
+    if (!mail.isOfStep || !mail.keepsTime || !isMarketing(mail)) return null;
+    return heldUntil(project, messageClass, { id, data: contact.data }, nowMs);
+  }
+
   compose(mail: QueuedMail): OutgoingMessage {
     return this.#deps.compose(mail);
   }
@@ -136,6 +144,8 @@ function settlementOf(end: Outcome<QueuedMail>, lagMs: number): Settlement | nul
     }
     case 'UNCONFIRMED':
       return { emailId, outcome: 'UNCONFIRMED', delayMs: end.delayMs ?? lagMs };
+    case 'HELD':
+      return { emailId, outcome: 'RETRY', delayMs: end.until - end.mail.nowMs, attempt: false, words: null };
     case 'SUPPRESSED':
       return null;
   }

@@ -768,6 +768,31 @@ test('a mail that a canary holds back says until when, one of the canary itself 
   expect(await told({ campaignId })).toEqual(pending);
 });
 
+test.each([
+  ['a campaign', async () => ({ campaign_id: await begun({}), send_seq: 1, source_type: 'CAMPAIGN' })],
+  ['a workflow', async () => ({ workflow_execution_id: newId(), source_type: 'WORKFLOW' })],
+])('a mail of %s says until when quiet hours hold it, and after it was sent that they did', async (_, source) => {
+  const until = new Date(Date.now() + 3_600_000).toISOString();
+  const emailId = await aMail({ ...(await source()), held_until: until });
+  expect(await told({ emailId })).toEqual([
+    'will',
+    'The email is on hold until <date>: the contact is in the quiet hours of the project.',
+  ]);
+  const held = await explained({ emailId });
+  expect(held.next).toEqual({ at: until, what: 'It is sent after a last check.' });
+  expect(held.decisions.at(-1)).toMatchObject({ check: 'mail.quiet_hours', outcome: 'info', at: until });
+  const sent = { status: 'SENT', sent_at: instant, held_until: instant };
+  for (const [column, value] of Object.entries(sent))
+    await database.db.count(sql`update emails set ${raw(column)} = ${value} where id = ${emailId}`);
+  const { verdict, decisions } = await explained({ emailId });
+  expect(verdict).toBe('sent');
+  const at = '2026-11-20T10:00:00.000Z';
+  expect(decisions.slice(-2)).toMatchObject([
+    { check: 'mail.quiet_hours', at },
+    { check: 'mail.sent', at },
+  ]);
+});
+
 test('of a workflow whose event never came it is told as well whether it is enabled, and how to enable it', async () => {
   const about = await aWorkflow();
   const checks = async () => {

@@ -337,6 +337,52 @@ test('a campaign that stands still says why, with how many wait and when it is t
   }
 });
 
+test('a campaign in quiet hours says for how many contacts it is on hold, and until when', async () => {
+  const id = await campaignThatIs('SENDING');
+  const { sendSeq, project } = (await database.db.row<{ sendSeq: number; project: string }>(
+    'select send_seq as "sendSeq", project_id as project from campaigns where id = $1',
+    [id],
+  )) as { sendSeq: number; project: string };
+  const hold = (count: number, due: string) =>
+    database.db.count(
+      `insert into campaign_held_contacts (campaign_id, send_seq, contact_id, due_at)
+       select $1, $2, uuidv7(), $4 from generate_series(1, $3::int)`,
+      [id, sendSeq, count, due],
+    );
+  await hold(2, '2100-03-01T08:00:10Z');
+  const shown = async () => (await call('GET', `/campaigns/${id}`)).body.data;
+  const quietHours = { contacts: 2, until: '2100-03-01T08:00:10.000Z' };
+  // One of the three can be written to.
+  expect(await shown()).toMatchObject({ status: 'SENDING', quietHours, held: null, hold: null });
+  await hold(1, '2100-03-01T08:00:00Z');
+  const sentence = 'On hold until 2100-03-01T08:00:00.000Z for 3 contacts (quiet hours)';
+  expect(await shown()).toMatchObject({
+    quietHours: { contacts: 3, until: '2100-03-01T08:00:00.000Z' },
+    held: sentence,
+  });
+  expect((await call('GET', `/campaigns/${id}/stats`)).body.data).toMatchObject({ held: sentence, pendingCount: 3 });
+  expect((await call('GET', '/campaigns')).body.data.find((one: { id: string }) => one.id === id).held).toBe(sentence);
+  await call('POST', `/campaigns/${id}/pause`);
+  expect(await shown()).toMatchObject({ quietHours: null, held: null });
+
+  const mail = newId();
+  await database.db.count(
+    `insert into emails (id, project_id, contact_id, to_address, "from", source_type, message_class, campaign_id, send_seq, held_until)
+     values ($1, $2, $3, 'eve@example.com', 'hello@example.com', 'CAMPAIGN', 'MARKETING', $4, $5, '2100-03-01T08:00:00Z')`,
+    [
+      mail,
+      project,
+      (await call('POST', '/contacts', { email: 'eve@example.com', subscribed: true })).body.id,
+      id,
+      sendSeq,
+    ],
+  );
+  expect((await call('GET', `/emails/${mail}`)).body).toMatchObject({
+    heldUntil: '2100-03-01T08:00:00.000Z',
+    heldBy: 'quietHours',
+  });
+});
+
 describe('several at once', () => {
   test('are deleted or archived together, duplicated ids counting once', async () => {
     const ids = [await created(), await created(), await created()];

@@ -44,6 +44,10 @@ const sent: SendEnd = {
 };
 const unfinished: SendEnd = { done: false, waitMs: 0, view: { ...view, expanded: true, sent: 8 } };
 const inDoubt = (waitMs: number): SendEnd => ({ ...unfinished, waitMs });
+const quiet = (waitMs: number): SendEnd => ({
+  ...inDoubt(waitMs),
+  quiet: 'On hold until 2026-03-01T08:00:00.000Z for 16 contacts (quiet hours)',
+});
 const endCancelled: SendEnd = { done: true, waitMs: 0, view: { ...view, status: 'CANCELLED', expanded: true } };
 
 const due = (dueMs: number): SendStart => ({
@@ -93,6 +97,23 @@ export const campaignSendCases: readonly ReplayCase[] = [
     sendLane: [lane('empty'), lane('empty')],
     finishSend: [inDoubt(300), sent],
   }),
+  send('quiet-hours', {
+    beginSend: [begun],
+    expandAudience: [24],
+    sendLane: [lane('empty'), lane('empty'), lane('empty')],
+    finishSend: [quiet(300), quiet(200), sent],
+  }),
+  send(
+    'cancelled-in-quiet-hours',
+    {
+      beginSend: [begun, cancelledRow],
+      expandAudience: [24],
+      sendLane: [lane('empty'), stopped],
+      finishSend: [quiet(36_000_000), endCancelled],
+      cleanUpCancelled: [{ done: true, status: 'CANCELLED' }],
+    },
+    { atTimer: (hand) => hand.wake() },
+  ),
   send('share-over-while-in-doubt', {
     beginSend: [begun],
     expandAudience: [24],

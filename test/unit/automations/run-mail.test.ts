@@ -45,6 +45,9 @@ function stepMail(render: Partial<StoredRender>, changes: Partial<ClaimedMail> =
     attempts: 0,
     traceparent: null,
     ageMs: 0,
+    nowMs: 0,
+    isOfStep: true,
+    keepsTime: true,
     contact: { email: 'ingrid.dahl@example.com', subscribed: true, data: { name: 'Changed since' } },
     project: {
       name: 'Birdwatch',
@@ -53,6 +56,8 @@ function stepMail(render: Partial<StoredRender>, changes: Partial<ClaimedMail> =
       language: 'en',
       escapeContactData: true,
       holdout: null,
+      quietHours: null,
+      timeZone: null,
     },
     domainVerified: true,
     ...changes,

@@ -7,6 +7,7 @@ const decide = (changes: Partial<CanaryFacts['counts']>, facts: Partial<CanaryFa
   decideCanary({
     counts: { ...counts, ...changes },
     openClaims: 0,
+    held: 0,
     stopIf: { bounceRate: 3, complaintRate: 0.1, unsubscribeRate: 2 },
     minDelivered: 300,
     isHoldOver: false,

@@ -8,7 +8,9 @@ import { Badge } from '../../ui/Badge.tsx';
 import { Button } from '../../ui/Button.tsx';
 import { Card, Page } from '../../ui/Page.tsx';
 import { Note, Problem, Shown } from '../../ui/States.tsx';
+import { Timestamp } from '../../ui/Timestamp.tsx';
 import { toast } from '../../ui/toasts.tsx';
+import { counted } from '../../words/numbers.ts';
 import { Audit } from './Audit.tsx';
 import { type Campaign, campaignState } from './campaign.ts';
 import { CanaryCard } from './canary/CanaryCard.tsx';
@@ -63,7 +65,10 @@ export function CampaignRun({ campaign, above }: { campaign: Campaign; above: Re
     >
       <div className="stack">
         {act.error ? <Problem error={act.error} /> : null}
-        {campaign.held && !campaign.hold && !isCanaryOpen ? <Note tone="warn">{campaign.held}</Note> : null}
+        {campaign.quietHours ? <QuietHoursNote {...campaign.quietHours} /> : null}
+        {campaign.held && !campaign.hold && !campaign.quietHours && !isCanaryOpen ? (
+          <Note tone="warn">{campaign.held}</Note>
+        ) : null}
         <CanaryCard campaign={campaign} onChange={refresh} />
         <Shown query={stats}>
           {(result) => (
@@ -91,6 +96,14 @@ export function CampaignRun({ campaign, above }: { campaign: Campaign; above: Re
         onClose={() => setAsked(null)}
       />
     </Page>
+  );
+}
+
+function QuietHoursNote({ contacts, until }: NonNullable<Campaign['quietHours']>) {
+  return (
+    <Note>
+      On hold until <Timestamp at={until} after /> for {counted(contacts, 'contact')} (quiet hours).
+    </Note>
   );
 }
 

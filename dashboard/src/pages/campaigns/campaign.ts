@@ -7,7 +7,7 @@ import type { Tone } from '../../ui/Badge.tsx';
 export type Campaign = components['schemas']['GetCampaignResult']['data'];
 
 /** A campaign as its own calls answer it, without its segment, canary and approval. */
-export type SavedCampaign = Omit<Campaign, 'segment' | 'held' | 'hold' | 'canary' | 'approval'>;
+export type SavedCampaign = Omit<Campaign, 'segment' | 'held' | 'hold' | 'quietHours' | 'canary' | 'approval'>;
 
 /** One campaign of a project. */
 export const campaignQuery = (project: string, id: string) =>
@@ -25,10 +25,19 @@ export const states: Record<Campaign['status'], { name: string; tone?: Tone }> =
   CANCELLED: { name: 'Canceled', tone: 'warn' },
 };
 
-/** The state of a campaign as its badge says it. A campaign that waits for the provider is on hold, though its status stays SENDING. */
-export function campaignState({ status, pausedAt, hold }: Pick<Campaign, 'status' | 'pausedAt' | 'hold'>) {
+/**
+ * The state of a campaign as its badge says it. A campaign that waits for the provider, or only for the end of quiet hours, is on hold, though
+ * its status stays SENDING.
+ */
+export function campaignState({
+  status,
+  pausedAt,
+  hold,
+  held,
+  quietHours,
+}: Pick<Campaign, 'status' | 'pausedAt' | 'hold' | 'held' | 'quietHours'>) {
   if (pausedAt) return { name: 'Paused', tone: 'warn' } as const;
-  return hold ? ({ name: 'On hold', tone: 'warn' } as const) : states[status];
+  return hold || (held && quietHours) ? ({ name: 'On hold', tone: 'warn' } as const) : states[status];
 }
 
 /** Whether the campaign can still be changed. */

@@ -36,12 +36,11 @@ export function QuietHours({ project, isAdmin }: { project: Project; isAdmin: bo
       <Form onSubmit={() => save.mutate()}>
         <FormProblem error={save.error} fields={['quietHours.from', 'quietHours.to']} />
         <p className="muted">
-          Emails from workflows wait during these hours in each contact’s time zone, and are sent within 10 minutes
-          after they end. Campaigns are not held. Without <code>data.timezone</code>, the time zone of the project
-          counts.
+          Emails from workflows and campaigns wait during these hours in each contact’s time zone, and are sent within
+          10 minutes after they end. Without <code>data.timezone</code>, the time zone of the project counts.
         </p>
         <CheckField
-          label="Hold emails from workflows"
+          label="Hold emails from workflows and campaigns"
           disabled={!isAdmin}
           checked={isOn}
           onChange={(event) => setOn(event.target.checked)}

@@ -179,6 +179,7 @@ CampaignWithSegment = TypedDict(
         "approval": "Optional[CampaignApproval]",
         "held": "Optional[str]",
         "hold": "Optional[SendingHold]",
+        "quietHours": "Optional[CampaignWithSegmentQuietHours]",
         "canary": "Optional[CampaignCanary]",
     },
 )
@@ -342,6 +343,13 @@ class SendingHold(TypedDict):
     """When the provider stopped accepting mail."""
     until: str
     """When the next attempt is made."""
+
+
+class CampaignWithSegmentQuietHours(TypedDict):
+    contacts: int
+    """Number of contacts that the campaign is on hold for."""
+    until: str
+    """When the first of them can be sent to."""
 
 
 class CampaignCanary(TypedDict):
@@ -3476,7 +3484,7 @@ class OwnProject(TypedDict):
     timeZone: Optional[str]
     """Time zone in which the team sets times, such as `Europe/Berlin`; null for none."""
     quietHours: Optional[QuietHours]
-    """Hours in which email of workflows waits; null for none."""
+    """Hours in which email of workflows and campaigns waits; null for none."""
     emailRetentionDays: Optional[int]
     """Days for which email is kept; null for as long as the deployment keeps it."""
     eventRetentionDays: Optional[int]
@@ -3623,7 +3631,7 @@ class Project(TypedDict):
     timeZone: Optional[str]
     """Time zone in which the team sets times, such as `Europe/Berlin`; null for none."""
     quietHours: Optional[QuietHours]
-    """Hours in which email of workflows waits; null for none."""
+    """Hours in which email of workflows and campaigns waits; null for none."""
     emailRetentionDays: Optional[int]
     """Days for which email is kept; null for as long as the deployment keeps it."""
     eventRetentionDays: Optional[int]
@@ -4916,7 +4924,7 @@ class UpdateProjectRequest(TypedDict):
     timeZone: NotRequired[Optional[str]]
     """Time zone in which the team sets times, by its IANA name such as `Europe/Berlin`; null for none."""
     quietHours: NotRequired[Optional[QuietHours]]
-    """Hours in which email of workflows waits until their end in the time zone of the contact; null for none. Replaces the object as a whole."""
+    """Hours in which email of workflows and campaigns waits until their end in the time zone of the contact; null for none. Replaces the object as a whole."""
     emailRetentionDays: NotRequired[Optional[Literal[31, 60, 90, 180, 365, 730, 1825]]]
     """Days for which email is kept, 31, 60, 90, 180, 365, 730, 1825, not below CONTACT_HISTORY_DAYS; null for as long as the deployment keeps it. Older email is removed within hours, and cannot be brought back."""
     eventRetentionDays: NotRequired[Optional[Literal[31, 60, 90, 180, 365, 730, 1825]]]

@@ -1,0 +1,476 @@
+import pLimit from 'p-limit';
+import { pino } from 'pino';
+import * as v from 'valibot';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { loadExpansion, noteRecipients } from '../../src/campaigns/audience/expansion.ts';
+import { expandFrom } from '../../src/campaigns/audience/freeze.ts';
+import { claimRanges } from '../../src/campaigns/delivery/claims.ts';
+import { cleanUpCancelled, finishSend, rewindClaims, viewSend } from '../../src/campaigns/delivery/completion.ts';
+import { quietSentence, slotMs } from '../../src/campaigns/delivery/held.ts';
+import { type LaneDeps, type LaneSend, runLane } from '../../src/campaigns/delivery/lane.ts';
+import { readRecipients } from '../../src/campaigns/delivery/ledger.ts';
+import { recoverableCampaigns } from '../../src/campaigns/lifecycle/recovery.ts';
+import { verdictSql } from '../../src/campaigns/results/verdicts.ts';
+import { cancelSend, hasDeparted, openSend, setPaused } from '../../src/campaigns/state.ts';
+import { advanceCanary } from '../../src/launches/canary/advance.ts';
+import { chooseCanary, continueFromCanary, setCanary } from '../../src/launches/canary/choose.ts';
+import { launchGate } from '../../src/launches/gate.ts';
+import { splitClaims } from '../../src/launches/revisions/versions.ts';
+import { systemClock } from '../../src/lib/time.ts';
+import { spreadMs } from '../../src/mail/emails/schedule.ts';
+import { bucketMade } from '../../src/mail/engine/throttle.ts';
+import { deliverPending } from '../../src/mail/queue/deliver.ts';
+import { QuietHours } from '../../src/projects/schema.ts';
+import { aCampaign, campaignRow, ledgerOf } from '../support/campaign-fixtures.ts';
+import { type TestDatabase, testDatabase } from '../support/database.ts';
+import { aContact, aProject, deliveryDeps, queueMany, type TestProject } from '../support/delivery-fixtures.ts';
+import { FakeMailer } from '../support/mailer.ts';
+
+let database: TestDatabase;
+let project: TestProject;
+let campaign: string;
+let mailer: FakeMailer;
+let deps: LaneDeps;
+let round = 0;
+
+beforeAll(async () => {
+  database = await testDatabase();
+});
+afterAll(() => database.close());
+beforeEach(async () => {
+  round += 1;
+  project = await aProject(database.db);
+  campaign = await aCampaign(database.db, project);
+  mailer = new FakeMailer({ name: `quiet-${round}` });
+  const [statements, claiming, rendering] = [pLimit(6), pLimit(1), pLimit(1)];
+  deps = {
+    db: database.db,
+    mailer,
+    statements,
+    claiming,
+    rendering,
+    log: pino({ level: 'silent' }),
+    rate: 0,
+    lagMs: 0,
+  };
+});
+
+const hourMs = 3_600_000;
+// Two hours of UTC around now, and the instant at which they end.
+function around(): { hours: QuietHours; end: number } {
+  const now = Date.now();
+  const time = (instant: number) => new Date(instant).toISOString().slice(11, 16);
+  const end = Math.floor((now + hourMs) / 60_000) * 60_000;
+  return { hours: v.parse(QuietHours, { from: time(now - hourMs), to: time(end) }), end };
+}
+const setHours = (hours: QuietHours | null) =>
+  database.db.count('update projects set quiet_hours = $2 where id = $1', [project.id, hours && JSON.stringify(hours)]);
+
+/** Contacts of three zones: those of UTC are in quiet hours, those of the others are not. */
+async function people(each: Record<string, number>): Promise<void> {
+  for (const [zone, count] of Object.entries(each))
+    for (let n = 0; n < count; n += 1)
+      await aContact(database.db, project.id, `${zone.replace('/', '-').toLowerCase()}-${n}@example.com`, {
+        data: { timezone: zone },
+      });
+}
+
+const sendOf = (attempt = 1, changes: Partial<LaneSend> = {}): LaneSend => ({
+  projectId: project.id,
+  campaignId: campaign,
+  sendSeq: 1,
+  compose: ({ emailId, toAddress }) => ({
+    emailId,
+    projectId: project.id,
+    from: { address: project.sender, name: null },
+    to: { address: toAddress, name: null },
+    replyTo: null,
+    subject: 'The herons are back',
+    html: '<p>Look up.</p>',
+    text: null,
+    headers: [],
+    attachments: [],
+    tag: 'CAMPAIGN',
+    stream: 'broadcast',
+    tracking: false,
+  }),
+  messageClass: 'MARKETING',
+  needsSubscription: true,
+  canary: false,
+  version: 1,
+  size: 4,
+  holder: `run-${round}/7/${attempt}`,
+  prefix: `run-${round}/7/`,
+  ...changes,
+});
+
+/** Begins the send and freezes its audience. */
+async function begun(): Promise<void> {
+  await openSend(database.db, campaign, 10, null);
+  await bucketMade(database.db, project.id);
+  const send = await loadExpansion(database.db, campaign, 1);
+  if (send === null) throw new Error('The send is gone');
+  const billing = { freeTier: null, publicDailyEmails: null };
+  const cursors = pLimit(1);
+  const { db } = database;
+  await expandFrom({ db, billing, clock: systemClock, launchGate, cursors, expansionPage: 100 }, send, () => undefined);
+  await noteRecipients(db, campaign, 1);
+}
+let attempts = 0;
+/** A lane that works until nothing is left, as an activity of its own. */
+function lane(changes: Partial<LaneSend> = {}) {
+  attempts += 1;
+  const own = { holder: `run-${round}/${attempts}/1`, prefix: `run-${round}/${attempts}/` };
+  return runLane(
+    deps,
+    sendOf(1, { ...own, ...changes }),
+    { claims: 2, longestMs: 600_000 },
+    new AbortController().signal,
+  );
+}
+/** A lane whose provider refuses everything, so that its claims are put back. */
+async function refused(): Promise<void> {
+  Object.assign(mailer.options, { outages: 100, outage: 401 });
+  expect((await lane()).end).toBe('held');
+  mailer.options.outages = 0;
+  await database.db.count('delete from provider_holds where provider = $1', [mailer.name]);
+}
+const held = () =>
+  database.db.rows<{ email: string; due: number; until: number; contact: string }>(
+    `select e.to_address as email, h.contact_id as contact, (1000 * extract(epoch from h.due_at))::float8 as due,
+       (1000 * extract(epoch from e.held_until))::float8 as until
+     from campaign_held_contacts h join emails e using (campaign_id, send_seq, contact_id) where h.campaign_id = $1 order by 1`,
+    [campaign],
+  );
+const due = (limit: number | null = null) =>
+  database.db.count(
+    `update campaign_held_contacts set due_at = now() - interval '1 second' where campaign_id = $1 and contact_id in (
+       select contact_id from campaign_held_contacts where campaign_id = $1 order by contact_id limit $2)`,
+    [campaign, limit],
+  );
+const verdicts = async () =>
+  Object.fromEntries(
+    (
+      await database.db.rows<{ verdict: string; count: number }>(
+        `select ${verdictSql('e')} as verdict, count(*)::int as count from emails e where campaign_id = $1 group by 1`,
+        [campaign],
+      )
+    ).map(({ verdict, count }) => [verdict, count]),
+  );
+const nobodyTwice = () => expect(new Set(mailer.recipients).size).toBe(mailer.recipients.length);
+
+describe('a campaign in quiet hours', () => {
+  test('goes to everyone else at once, holds the rest until after the hours, and is sent when the last has it', async () => {
+    const { hours, end } = around();
+    await setHours(hours);
+    await people({ UTC: 7, 'Asia/Tokyo': 5, 'Pacific/Kiritimati': 3 });
+    await begun();
+    const report = await lane();
+    expect(report).toMatchObject({ end: 'empty', sent: 8, skipped: 0, failed: 0 });
+    expect(report.waitMs).toBeGreaterThan(hourMs - 120_000);
+    expect(mailer.recipients.filter((to) => to.startsWith('utc'))).toEqual([]);
+    const waiting = await held();
+    expect(waiting.map(({ email }) => email)).toEqual([0, 1, 2, 3, 4, 5, 6].map((n) => `utc-${n}@example.com`));
+    for (const { due: at, until } of waiting) {
+      expect(at).toBe(until);
+      expect(at).toBeGreaterThanOrEqual(end);
+      expect(at).toBeLessThan(end + spreadMs);
+      expect(at % slotMs).toBe(0);
+    }
+    expect(await verdicts()).toEqual({ handed_over: 8, pending: 7 });
+    const first = new Date(Math.min(...waiting.map(({ due: at }) => at))).toISOString();
+    const view = await viewSend(database.db, campaign, 1);
+    expect(view?.held).toMatchObject({ contacts: 7, until: first });
+    expect(quietSentence({ contacts: 7, until: first })).toBe(`On hold until ${first} for 7 contacts (quiet hours)`);
+    // Nobody else is claimed, and nothing is looked through again.
+    expect(await finishSend(database.db, campaign, 1)).toBe(false);
+    expect(await lane()).toMatchObject({ end: 'empty', sent: 0 });
+    await setHours(null);
+    await due();
+    expect(await lane()).toMatchObject({ end: 'empty', sent: 7, waitMs: null });
+    nobodyTwice();
+    expect(await held()).toEqual([]);
+    expect(await finishSend(database.db, campaign, 1)).toBe(true);
+    expect(await campaignRow(database.db, campaign)).toMatchObject({ status: 'SENT', total: 15, sent: 15, failed: 0 });
+  });
+
+  test('holds again whoever is in new hours, and skips whoever has unsubscribed meanwhile', async () => {
+    await setHours(around().hours);
+    await people({ UTC: 6 });
+    await begun();
+    await lane();
+    await database.db.count(
+      `update contacts set subscribed = false where project_id = $1 and email = 'utc-0@example.com'`,
+      [project.id],
+    );
+    await due();
+    expect(await lane()).toMatchObject({ sent: 0, skipped: 1 });
+    expect((await held()).every(({ due: at }) => at > Date.now())).toBe(true);
+    expect(await held()).toHaveLength(5);
+    await setHours(null);
+    await due();
+    expect(await lane()).toMatchObject({ sent: 5 });
+    nobodyTwice();
+    expect(await finishSend(database.db, campaign, 1)).toBe(true);
+    expect(await campaignRow(database.db, campaign)).toMatchObject({ total: 6, sent: 5, skipped: 1 });
+  });
+
+  test('does not hold transactional campaigns', async () => {
+    await setHours(around().hours);
+    await people({ UTC: 2 });
+    await begun();
+    expect(await lane({ messageClass: 'TRANSACTIONAL', needsSubscription: false })).toMatchObject({ sent: 2 });
+  });
+
+  test('is a draft again when it is canceled before anybody has it, and has failed for the held ones otherwise', async () => {
+    await setHours(around().hours);
+    await people({ UTC: 5 });
+    await begun();
+    await lane();
+    expect(await hasDeparted(database.db, campaign, 1)).toBe(false);
+    await cancelSend(database.db, campaign, 1);
+    await due();
+    await setHours(null);
+    expect(await lane()).toMatchObject({ end: 'stopped', sent: 0 });
+    expect(await cleanUpCancelled(deps, sendOf(3), () => undefined)).toEqual({ done: true, status: 'DRAFT' });
+    expect([await held(), mailer.recipients, await ledgerOf(database.db, campaign)]).toEqual([[], [], {}]);
+
+    await setHours(around().hours);
+    campaign = await aCampaign(database.db, project);
+    await people({ 'Asia/Tokyo': 2 });
+    await begun();
+    await lane();
+    await cancelSend(database.db, campaign, 1);
+    expect(await cleanUpCancelled(deps, sendOf(4), () => undefined)).toEqual({ done: true, status: 'CANCELLED' });
+    expect(await held()).toEqual([]);
+    expect(await ledgerOf(database.db, campaign)).toEqual({ SENT: 2, 'FAILED: Campaign cancelled': 5 });
+    expect(await campaignRow(database.db, campaign)).toMatchObject({ total: 7, sent: 2, skipped: 5 });
+  });
+
+  test('sends nothing while it is paused, and goes on once it is resumed', async () => {
+    await setHours(around().hours);
+    await people({ UTC: 5 });
+    await begun();
+    await lane();
+    await setPaused(database.db, campaign, 1, true);
+    await setHours(null);
+    await due();
+    expect(await lane()).toMatchObject({ end: 'paused', sent: 0 });
+    expect(await held()).toHaveLength(5);
+    await setPaused(database.db, campaign, 1, false);
+    expect(await lane()).toMatchObject({ sent: 5 });
+    nobodyTwice();
+  });
+
+  test('is sent once to each after a worker died with a claim of held contacts, before and after the provider took it', async () => {
+    await setHours(around().hours);
+    await people({ UTC: 8 });
+    await begun();
+    await lane();
+    await setHours(null);
+    await due();
+    const { holder, prefix, size } = sendOf(1, { holder: `dead-${round}/1`, prefix: `dead-${round}/` });
+    const limits = { ...sendOf(), size, rate: 0, provider: mailer.name, probing: false };
+    const { claims } = await claimRanges(database.db, limits, [`${holder}.1`, `${holder}.2`], holder);
+    expect(claims.map(({ contacts }) => contacts?.length)).toEqual([4, 4]);
+    const [first] = claims;
+    if (first === undefined) throw new Error('Nothing was claimed');
+    const taken = await readRecipients(database.db, sendOf(), first);
+    expect(taken).toHaveLength(4);
+    expect(await verdicts()).toEqual({ unknown: 8 });
+    await mailer.send(first.id, taken.map(sendOf().compose));
+    expect(await lane()).toMatchObject({ sent: 0 });
+    expect(await lane({ holder: `dead-${round}/2`, prefix })).toMatchObject({ sent: 8 });
+    nobodyTwice();
+    expect(mailer.recipients).toHaveLength(8);
+    expect(await finishSend(database.db, campaign, 1)).toBe(true);
+  });
+
+  test('lets go of whoever is held again in a claim that was put back, so that no two claims have them', async () => {
+    await setHours(around().hours);
+    await people({ UTC: 4 });
+    await begun();
+    await lane();
+    await setHours(null);
+    await due();
+    await refused();
+    const [claim] = await database.db.rows<{ id: string; contacts: string[] }>(
+      'select id, contacts from campaign_claims where campaign_id = $1 and not settled',
+      [campaign],
+    );
+    expect(claim?.contacts).toHaveLength(4);
+    await setHours(around().hours);
+    await database.db.count(`update contacts set data = '{"timezone": "Asia/Tokyo"}' where id = $1`, [
+      claim?.contacts[0],
+    ]);
+    await database.db.count(`update campaign_claims set due_at = now() - interval '1 second' where campaign_id = $1`, [
+      campaign,
+    ]);
+    expect(await lane()).toMatchObject({ sent: 1 });
+    expect(await held()).toHaveLength(3);
+    await setHours(null);
+    await due();
+    expect(await lane()).toMatchObject({ sent: 3 });
+    nobodyTwice();
+    expect(await finishSend(database.db, campaign, 1)).toBe(true);
+  });
+
+  test('keeps whoever is held out of a range that was put back for others', async () => {
+    await setHours(around().hours);
+    await people({ UTC: 2, 'Asia/Tokyo': 2 });
+    await begun();
+    await refused();
+    expect(mailer.recipients).toEqual([]);
+    expect(await held()).toHaveLength(2);
+    await setHours(null);
+    await due();
+    await database.db.count(`update campaign_claims set due_at = now() - interval '1 second' where campaign_id = $1`, [
+      campaign,
+    ]);
+    expect(await lane()).toMatchObject({ sent: 4 });
+    nobodyTwice();
+  });
+
+  test('is revised for the held ones too', async () => {
+    await setHours(around().hours);
+    await people({ UTC: 5 });
+    await begun();
+    await lane();
+    await setHours(null);
+    await due();
+    await refused();
+    await setPaused(database.db, campaign, 1, true);
+    const revised = { id: campaign, sendSeq: 1 } as Parameters<typeof splitClaims>[1];
+    expect(await splitClaims(database.db, revised, 2)).toBe(0);
+    await database.db.count('update campaigns set content_version = 2 where id = $1', [campaign]);
+    await database.db.count(`update campaign_claims set due_at = now() - interval '1 second' where campaign_id = $1`, [
+      campaign,
+    ]);
+    await setPaused(database.db, campaign, 1, false);
+    expect(await lane({ version: 2 })).toMatchObject({ sent: 5 });
+    nobodyTwice();
+    expect(
+      await database.db.row(
+        'select count(*)::int as count from emails where campaign_id = $1 and content_version = 2',
+        [campaign],
+      ),
+    ).toEqual({ count: 5 });
+  });
+
+  test('spends the rate limit on whom it hands over, and waits for it after the hours', async () => {
+    await setHours(around().hours);
+    await people({ UTC: 12 });
+    await begun();
+    await lane();
+    await setHours(null);
+    await due();
+    await database.db.count('update projects set send_rate = 4 where id = $1', [project.id]);
+    await database.db.count('update send_buckets set tokens = 0, refilled_at = clock_timestamp() where id = $1', [
+      project.id,
+    ]);
+    const { holder } = sendOf();
+    const limits = { ...sendOf(), rate: 4, provider: mailer.name, probing: false };
+    const none = await claimRanges(database.db, limits, [`${holder}.1`], holder);
+    expect(none.claims).toEqual([]);
+    expect(none.throttleMs).toBeGreaterThan(0);
+    expect(await held()).toHaveLength(12);
+  });
+
+  test('finds whoever was lost between a hold and a claim', async () => {
+    await setHours(around().hours);
+    await people({ UTC: 3 });
+    await begun();
+    await lane();
+    await setHours(null);
+    await database.db.count('delete from campaign_held_contacts where campaign_id = $1', [campaign]);
+    expect(await lane()).toMatchObject({ sent: 0 });
+    expect(await finishSend(database.db, campaign, 1)).toBe(false);
+    await rewindClaims(database.db, campaign, 1);
+    expect(await lane()).toMatchObject({ sent: 3 });
+    expect(await finishSend(database.db, campaign, 1)).toBe(true);
+  });
+
+  test('holds up neither another campaign nor the queue of its project', async () => {
+    await setHours(around().hours);
+    await people({ UTC: 9 });
+    await begun();
+    await lane();
+    const [quiet, watched] = [campaign, project];
+    const receipts = await queueMany(database.db, project, 3);
+    const run = { projectId: watched.id, prefix: `q${round}/`, attempt: 1, stop: new AbortController().signal };
+    await deliverPending(deliveryDeps(database.db, mailer), run, { claims: 2, lingerMs: 0, longestMs: 600_000 });
+    expect([...mailer.recipients].sort()).toEqual([...receipts].sort());
+    project = await aProject(database.db);
+    campaign = await aCampaign(database.db, project);
+    await people({ UTC: 4 });
+    await begun();
+    expect(await lane()).toMatchObject({ sent: 4 });
+    expect(await database.db.count('select from campaign_held_contacts where campaign_id = $1', [quiet])).toBe(9);
+  });
+
+  test('rests while it waits, and is woken once it is a minute late', async () => {
+    await setHours(around().hours);
+    await people({ UTC: 2 });
+    await begun();
+    await lane();
+    await database.db.count(`update campaigns set updated_at = now() - interval '1 hour' where id = $1`, [campaign]);
+    await database.db.count(`update campaign_sends set updated_at = now() - interval '1 hour' where campaign_id = $1`, [
+      campaign,
+    ]);
+    const place = { at: '-infinity', id: '00000000-0000-0000-0000-000000000000' };
+    const own = async () =>
+      (await recoverableCampaigns.stalled(database.db, { afterMs: 300_000, changedAt: null, place, limit: 500 })).find(
+        ({ id }) => id === campaign,
+      );
+    expect((await own())?.wake).toBe(null);
+    await database.db.count(
+      `update campaign_held_contacts set due_at = now() - interval '2 minutes' where campaign_id = $1`,
+      [campaign],
+    );
+    expect((await own())?.wake).not.toBe(null);
+  });
+
+  test('waits with its canary for members in quiet hours, unless a person lets everybody else follow', async () => {
+    await setHours(around().hours);
+    await people({ UTC: 6 });
+    await openSend(database.db, campaign, 6, null);
+    await setCanary(database.db.session(), campaign, 1, {
+      recipients: 3,
+      hold: '1h',
+      stopIf: { bounceRate: 10 },
+      minDelivered: 1,
+    });
+    await bucketMade(database.db, project.id);
+    const send = await loadExpansion(database.db, campaign, 1);
+    if (send === null) throw new Error('The send is gone');
+    const billing = { freeTier: null, publicDailyEmails: null };
+    const expansion = {
+      db: database.db,
+      billing,
+      clock: systemClock,
+      launchGate,
+      cursors: pLimit(1),
+      expansionPage: 100,
+    };
+    await expandFrom(expansion, send, () => undefined);
+    await noteRecipients(database.db, campaign, 1);
+    await chooseCanary(database.db, campaign, 1);
+    const canaryDeps = { db: database.db, tell: async () => [], dispatchSoon: () => undefined };
+    const step = () => advanceCanary(canaryDeps, campaign, 1);
+    expect(await step()).toMatchObject({ next: 'send' });
+    await lane({ canary: true });
+    expect(await held()).toHaveLength(3);
+    const waits = await step();
+    expect(waits).toMatchObject({ next: 'hold', detail: expect.stringContaining('for 3 contacts (quiet hours)') });
+    expect(waits.waitMs).toBeGreaterThan(hourMs - 120_000);
+    await continueFromCanary(database.db, project.id, campaign);
+    expect(await step()).toMatchObject({ next: 'over' });
+    await lane();
+    expect(await held()).toHaveLength(6);
+    await setHours(null);
+    await due();
+    expect(await lane()).toMatchObject({ sent: 6 });
+    nobodyTwice();
+    expect(await finishSend(database.db, campaign, 1)).toBe(true);
+  });
+});
