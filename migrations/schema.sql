@@ -2645,6 +2645,9 @@ begin
     select r.automation_id, x.step_id, (x.started_at at time zone 'UTC')::date, coalesce(x.branch, ''), count(*)
     from gone r join automation_step_runs x on x.run_id = r.id
     where exists (select from automations a where a.id = r.automation_id)
+      -- A step that was retried counts once.
+      and not (x.status = 'FAILED' and exists (
+        select from automation_step_runs again where again.run_id = r.id and again.step_id = x.step_id and again.seq > x.seq))
     group by 1, 2, 3, 4 order by 1, 2, 3, 4
     on conflict (automation_id, step_id, day, branch) do update set runs = p.runs + excluded.runs),
   of_automations as (

@@ -71,6 +71,23 @@ test('values and the address are edited in place, by keyboard, and a taken addre
   await own.call('PATCH', `/contacts/${contact}`, { data: { plan: 'pro' } });
 });
 
+test('a page leads with the name of its contact, the address below, and with the address where there is no name', async () => {
+  const id = await own.contact('frauke@wattenmeer.test', { firstName: 'Frauke', lastName: 'Harms', plan: 'none' });
+  await inDashboard(async (page) => {
+    await page.goto(`${api.url}/app/${project.id}/contacts/${id}`);
+    await page.getByRole('heading', { name: 'Frauke Harms', level: 1 }).waitFor();
+    const head = page.locator('header', { has: page.getByRole('heading', { level: 1 }) });
+    await head.getByText('frauke@wattenmeer.test', { exact: true }).waitFor();
+    expect(await page.title()).toBe('Frauke Harms · Fernpost');
+    expect(await accessibilityProblems(page)).toEqual([]);
+  });
+  const nameless = await own.contact('no.name@wattenmeer.test', { plan: 'none' });
+  await inDashboard(async (page) => {
+    await page.goto(`${api.url}/app/${project.id}/contacts/${nameless}`);
+    await page.getByRole('heading', { name: 'no.name@wattenmeer.test', level: 1 }).waitFor();
+  });
+});
+
 test('static segments are joined and left, and dynamic ones are named', async () => {
   await inDashboard(async (page) => {
     await open(page, 'segments');

@@ -257,6 +257,41 @@ test('an edit is tried with a contact before it is saved, by keyboard, and nothi
   expect((await own.done('GET', `/workflows/${id}/executions`)).total).toBe(0);
 });
 
+test('a test says why an email is not sent, and where the contact leaves', async () => {
+  const { own, inDashboard, open, waiting } = designer;
+  const { id, wait, done } = await waiting('Warum nicht');
+  const email = people[46]?.email ?? '';
+  await own.contact(email, {});
+  const at = new Date().toISOString();
+  const step = (stepId: string, output: object) => ({
+    ...{ stepId, name: 'Letter', type: 'SEND_EMAIL', at, outcome: 'SKIPPED', error: null },
+    output,
+  });
+  const answers = [
+    step(wait, { skipped: 'holdout' }),
+    step(done, { exit: 'goal', reason: 'Goal reached' }),
+    step('5f0f7f6e-0000-7000-8000-000000000000', { skipped: 'unsubscribed' }),
+  ];
+  await inDashboard(async (page) => {
+    await page.route('**/test-run', (route) =>
+      route.fulfill({ json: { end: 'EXITED', reason: 'Goal reached', endsAt: at, steps: answers } }),
+    );
+    await open(page, `workflows/${id}`);
+    await page.getByRole('button', { name: 'Test', exact: true }).click();
+    const dialog = page.getByRole('dialog', { name: 'Test with a contact' });
+    await dialog.getByRole('searchbox').fill(email);
+    await dialog.getByRole('radio', { name: email }).check();
+    await dialog.getByRole('button', { name: 'Run test' }).click();
+    const result = dialog.getByRole('region', { name: 'Test result' });
+    await result.getByText('Sends nothing: the contact is in the control group.').waitFor();
+    await result.getByText('The contact leaves at this step: Goal reached.').waitFor();
+    await result.getByText('Sends nothing: the contact is unsubscribed.').waitFor();
+    await dialog.getByRole('button', { name: 'Show on canvas' }).click();
+    await stepOn(page, 'Wait a month').getByText('1. Would be skipped: control group').waitFor();
+    await stepOn(page, 'Done').getByText('2. Would be skipped: Goal reached').waitFor();
+  });
+});
+
 test('runs lead with the names of their contacts, in the list, at a step and on their page', async () => {
   const { own, inDashboard, open, waiting } = designer;
   const { id } = await waiting('Ehrung');

@@ -67,6 +67,27 @@ test('a starter that fails half-way leaves nothing behind, and one without templ
   expect((await own.done('GET', '/templates')).total).toBe(before.total);
 });
 
+test.each([
+  ['A contact is created', 'CONTACT_CREATED', 'When a contact is created'],
+  ['A date of a contact is reached', 'DATE', 'No field set'],
+])('“%s” starts a workflow without an event', async (choice, triggerType, summary) => {
+  const { own, inDashboard, open } = designer;
+  const name = `By ${triggerType}`;
+  await inDashboard(async (page) => {
+    await open(page, 'workflows?dialog=new');
+    await type(page, 'Name', name);
+    await pick(page, 'Starts when', choice);
+    await page.getByLabel('Trigger event', { exact: true }).waitFor({ state: 'detached' });
+    expect(await problemsInBothThemes(page)).toEqual([]);
+    await press(page, 'Create');
+    await page.getByRole('heading', { level: 1, name }).waitFor();
+    await stepOn(page, summary).click();
+    expect(await page.getByLabel('Trigger', { exact: true }).inputValue()).toBe(triggerType);
+  });
+  const { data } = await own.done('GET', `/workflows?search=${name}`);
+  expect(data).toMatchObject([{ triggerType, triggerConfig: null }]);
+});
+
 test('a workflow starts when a contact enters a segment, chosen by name among those that are tracked', async () => {
   const { own, inDashboard, open } = designer;
   await own.done('POST', '/segments', { name: 'VIP Users!', condition: isVip, trackMembership: true });

@@ -438,6 +438,21 @@ test('people are put into a segment by their addresses, taken out again, and the
   expect(names).not.toContain('Speakers');
 });
 
+test('the contacts of a segment lead with their names', async () => {
+  await own.contact('gesa@wattenmeer.test', { first_name: 'Gesa', last_name: 'Lorenzen' });
+  await own.contact('nobody.knows@wattenmeer.test');
+  const { id } = await own.segment({ name: 'Guides', type: 'STATIC' });
+  await own.call('POST', `/segments/${id}/members`, {
+    emails: ['gesa@wattenmeer.test', 'nobody.knows@wattenmeer.test'],
+  });
+  await inDashboard(async (page) => {
+    await open(page, `segments/${id}`);
+    await page.getByRole('link', { name: 'Gesa Lorenzen gesa@wattenmeer.test', exact: true }).waitFor();
+    await page.getByRole('link', { name: 'nobody.knows@wattenmeer.test', exact: true }).waitFor();
+    expect(await problemsInBothThemes(page)).toEqual([]);
+  });
+});
+
 test('a campaign gets an audience by a condition that is built beside it', async () => {
   const { body } = await own.call('POST', '/campaigns', {
     name: 'Neues vom Watt',

@@ -527,6 +527,13 @@ describe('executions of workflows, of which 90 days are kept', () => {
        from automation_runs r join contacts c on c.id = r.contact_id cross join generate_series(1, 2) n where r.automation_id = $1`,
       [automation.id, mail, out, automation.steps.trigger],
     );
+    // One of those steps had failed before it was retried.
+    await db.count(
+      `insert into automation_step_runs (id, run_id, project_id, contact_id, step_id, seq, step_type, step_name, status, started_at, completed_at)
+       select uuidv7(), run_id, project_id, contact_id, step_id, 0, step_type, step_name, 'FAILED', started_at, started_at
+       from automation_step_runs where contact_id = $1 and seq = 2`,
+      [contacts.gone],
+    );
     await db.count(
       `with waiting as (
          insert into emails (id, project_id, contact_id, to_address, "from", source_type, message_class, status, workflow_execution_id, workflow_step_execution_id)

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startRuns } from '../../src/automations/enrollment/starting.ts';
 import { pauseAutomation, resumeAutomation } from '../../src/automations/list-service.ts';
 import { cancelByOperator, retryExecutions } from '../../src/automations/runs/actions.ts';
+import { countPaths } from '../../src/automations/runs/queries.ts';
 import { advance } from '../../src/automations/runtime/advance.ts';
 import { createOrphanCheck, recoverableRuns, recoverableWaits } from '../../src/automations/runtime/recovery.ts';
 import { ensureVersion } from '../../src/automations/versions.ts';
@@ -221,6 +222,10 @@ describe('an execution', () => {
       ['hook', 'COMPLETED'],
       ['out', 'COMPLETED'],
     ]);
+    // One contact reached the step, and left it by the path of success.
+    const counts = await countPaths(database.db, automation.id, null);
+    const atHook = counts.filter(({ stepId, count }) => stepId === automation.steps.hook && count > 0);
+    expect(atHook).toMatchObject([{ branch: 'success', count: 1 }]);
     const versions = await database.db.rows(
       'select v.version from automation_runs r join automation_versions v on v.id = r.version_id where r.id = $1',
       [failed?.id],

@@ -215,13 +215,18 @@ interface PathCount {
 
 /**
  * Counts what became of the contacts who reached each step, in the last `days` days or ever. It counts index entries, one for each step
- * that any run took in that time, and adds the whole days of runs that retention has removed.
+ * that any run took in that time, and adds the whole days of runs that retention has removed. A step that failed and was retried counts once:
+ * rows are only read where some failed.
  */
 export function countPaths(db: Database, automationId: string, days: number | null): Promise<PathCount[]> {
   return db.rows<PathCount>(sql`
     select s.id as "stepId", x.branch, sum(x.runs)::int as count, sum(x.open)::int as open, sum(x.invalid)::int as "invalidZones"
     from (select coalesce(now() - ${days}::integer * interval '1 day', '-infinity') as start) since cross join automation_steps s cross join lateral (
-      select x.branch, count(*) as runs, count(*) filter (where x.branch is null and x.${isOpenStep}) as open, 0 as invalid
+      select x.branch, count(*) - case when count(*) filter (where x.status = 'FAILED') = 0 then 0 else (
+          select count(*) from automation_step_runs f
+          where f.step_id = s.id and f.started_at >= since.start and f.status = 'FAILED' and f.branch is not distinct from x.branch
+            and exists (select from automation_step_runs again where again.run_id = f.run_id and again.step_id = f.step_id and again.seq > f.seq))
+        end as runs, count(*) filter (where x.branch is null and x.${isOpenStep}) as open, 0 as invalid
       from automation_step_runs x where x.step_id = s.id and x.started_at >= since.start group by x.branch
       union all
       select nullif(k.branch, ''), k.runs, 0, 0 from automation_path_sums k

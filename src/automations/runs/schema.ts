@@ -348,7 +348,10 @@ export const WorkflowPeople = v.object({
         type: field('Type of the step; null if only an older version has it.', v.nullable(StepTypeField)),
         running: field('Number of contacts for which the step is running now.', Integer),
         waiting: field('Number of contacts waiting at the step now.', Integer),
-        reached: field('Number of times the step was reached, within `days`.', Integer),
+        reached: field(
+          'Number of times the step was reached, within `days`. A step that was retried counts once.',
+          Integer,
+        ),
         dropped: field(
           'Number of these that took no path: the step failed, or the contact was canceled or migrated away.',
           Integer,

@@ -136,6 +136,19 @@ describe('events', () => {
   test('the trigger of a workflow calls them so too', () => {
     expect(summary({ type: 'TRIGGER', config: { eventName: 'email.delivery' } })).toBe('On Email delivered');
   });
+
+  test.each([
+    ['CONTACT_CREATED', 'When a contact is created'],
+    ['SCHEDULE', 'On a schedule'],
+    ['MANUAL', 'Manually or by the API'],
+    ['EVENT', 'No event set'],
+    ['DATE', 'No field set'],
+  ])('a trigger %s without an event says what it is', (triggerType, text) => {
+    expect(summary({ type: 'TRIGGER', config: {}, triggerType })).toBe(text);
+    // A version of a graph does not tell the type of its trigger, but its name does.
+    const name = `Trigger: ${triggerType.toLowerCase().replace('_', ' ')}`;
+    expect(summary({ type: 'TRIGGER', config: {}, name })).toBe(text);
+  });
 });
 
 test('bounces that are high are not healthy at once: the limits alone decide', () => {

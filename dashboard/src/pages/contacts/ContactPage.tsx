@@ -1,7 +1,9 @@
+import { contactName } from '@fernpost/email-document/contact-name';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link, useParams } from '@tanstack/react-router';
 import { answer, api } from '../../api/client.ts';
 import { useFilters, useProjectId } from '../../app/address.ts';
+import { Address } from '../../ui/Address.tsx';
 import { Page } from '../../ui/Page.tsx';
 import { ShownPage } from '../../ui/ShownPage.tsx';
 import { Tabs } from '../../ui/Tabs.tsx';
@@ -37,17 +39,25 @@ export function ContactPage() {
   );
   return (
     <ShownPage query={contact} above={above}>
-      {(person) => (
-        <Page title={person.email} above={above} actions={<Actions contact={person} onChanged={refresh} />}>
-          <div className="stack">
-            <div className="stretch">
-              <Profile contact={person} onSaved={refresh} />
-              <ContactData contact={person} onSaved={refresh} />
+      {(person) => {
+        const name = contactName(person.data);
+        return (
+          <Page
+            title={name ?? person.email}
+            above={above}
+            about={name === null ? undefined : <Address>{person.email}</Address>}
+            actions={<Actions contact={person} onChanged={refresh} />}
+          >
+            <div className="stack">
+              <div className="stretch">
+                <Profile contact={person} onSaved={refresh} />
+                <ContactData contact={person} onSaved={refresh} />
+              </div>
+              <Sections contact={person} />
             </div>
-            <Sections contact={person} />
-          </div>
-        </Page>
-      )}
+          </Page>
+        );
+      }}
     </ShownPage>
   );
 }

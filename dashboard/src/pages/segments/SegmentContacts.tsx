@@ -1,13 +1,14 @@
+import { contactName } from '@fernpost/email-document/contact-name';
 import { keepPreviousData, useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import { answer, api } from '../../api/client.ts';
 import { useFilters, useProjectId } from '../../app/address.ts';
 import { PagedTable } from '../../app/PagedTable.tsx';
-import { Address } from '../../ui/Address.tsx';
 import { Badge } from '../../ui/Badge.tsx';
 import { Button } from '../../ui/Button.tsx';
 import { ConfirmDialog } from '../../ui/Dialog.tsx';
+import { NamedAddress } from '../../ui/NamedAddress.tsx';
 import { Empty } from '../../ui/States.tsx';
 import type { Column } from '../../ui/Table.tsx';
 import { Timestamp } from '../../ui/Timestamp.tsx';
@@ -16,6 +17,7 @@ import type { Segment } from './segment.ts';
 interface Member {
   id: string;
   email: string;
+  data: Record<string, unknown>;
   subscribed: boolean;
   createdAt: string;
 }
@@ -40,11 +42,11 @@ export function SegmentContacts({ segment, onAdd }: { segment: Segment; onAdd: (
   });
   const columns: Column<Member>[] = [
     {
-      key: 'email',
-      title: 'Email',
+      key: 'contact',
+      title: 'Contact',
       cell: (contact) => (
         <Link to="/app/$project/contacts/$contact" params={{ project, contact: contact.id }}>
-          <Address>{contact.email}</Address>
+          <NamedAddress name={contactName(contact.data)} email={contact.email} />
         </Link>
       ),
     },

@@ -1,8 +1,7 @@
-import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { useMemo, useState } from 'react';
 import { answer, api } from '../../api/client.ts';
-import type { operations } from '../../api/schema.d.ts';
 import { Button } from '../../ui/Button.tsx';
 import { ConfirmDialog } from '../../ui/Dialog.tsx';
 import { SelectField, TextField } from '../../ui/Field.tsx';
@@ -15,6 +14,7 @@ import { HoldoutForm } from './HoldoutForm.tsx';
 import { mayAdminister, type Project } from './project.ts';
 import { QuietHours } from './QuietHours.tsx';
 import { Retention } from './Retention.tsx';
+import { useSaved } from './saved.ts';
 import { TestAddresses } from './TestAddresses.tsx';
 
 const trackings: Record<Project['tracking'], string> = {
@@ -50,7 +50,7 @@ function SettingsCard({ project, isAdmin }: { project: Project; isAdmin: boolean
   const [language, setLanguage] = useState(project.language);
   const [timeZone, setTimeZone] = useState(project.timeZone ?? '');
   const [approvalAbove, setApprovalAbove] = useState(String(project.approvalAbove ?? ''));
-  const save = useSaved(project.id);
+  const save = useSaved(project.id, 'Settings saved');
   return (
     <Card title="Project">
       <Form
@@ -117,20 +117,6 @@ function SettingsCard({ project, isAdmin }: { project: Project; isAdmin: boolean
       </Form>
     </Card>
   );
-}
-
-type Change = NonNullable<operations['updateProject']['requestBody']>['content']['application/json'];
-
-/** Saves settings of a project. */
-function useSaved(id: string) {
-  const queries = useQueryClient();
-  return useMutation({
-    mutationFn: (body: Change) => answer(api.PATCH('/users/@me/projects/{id}', { params: { path: { id } }, body })),
-    onSuccess: async () => {
-      toast('Settings saved');
-      await queries.invalidateQueries({ queryKey: ['projects'] });
-    },
-  });
 }
 
 function ZoneField({

@@ -1,14 +1,11 @@
-import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
-import { answer, api } from '../../api/client.ts';
-import type { operations } from '../../api/schema.d.ts';
 import { Button } from '../../ui/Button.tsx';
 import { ConfirmDialog } from '../../ui/Dialog.tsx';
 import { SelectField } from '../../ui/Field.tsx';
 import { Form, FormProblem, problemOf } from '../../ui/Form.tsx';
 import { Card } from '../../ui/Page.tsx';
-import { toast } from '../../ui/toasts.tsx';
 import type { Project } from './project.ts';
+import { type Change, useSaved } from './saved.ts';
 
 const periods = {
   31: '31 days',
@@ -27,28 +24,18 @@ const rows = {
 type Field = keyof typeof rows;
 const fields = Object.keys(rows) as Field[];
 type Days = Record<Field, Project[Field]>;
-type Change = NonNullable<operations['updateProject']['requestBody']>['content']['application/json'];
 
 /** How long a project keeps its emails, events and runs. What a shorter time removes is asked for once more. */
 export function Retention({ project, isAdmin }: { project: Project; isAdmin: boolean }) {
   const [days, setDays] = useState<Days>(project);
   const [asking, setAsking] = useState(false);
-  const queries = useQueryClient();
-  const save = useMutation({
-    mutationFn: () => {
-      const { emailRetentionDays, eventRetentionDays, executionRetentionDays } = days;
-      const body = { emailRetentionDays, eventRetentionDays, executionRetentionDays } as Pick<Change, Field>;
-      return answer(api.PATCH('/users/@me/projects/{id}', { params: { path: { id: project.id } }, body }));
-    },
-    onSuccess: async () => {
-      toast('Retention saved');
-      await queries.invalidateQueries({ queryKey: ['projects'] });
-    },
-  });
+  const save = useSaved(project.id, 'Retention saved');
+  const { emailRetentionDays, eventRetentionDays, executionRetentionDays } = days;
+  const body = { emailRetentionDays, eventRetentionDays, executionRetentionDays } as Pick<Change, Field>;
   const shorter = fields.filter((field) => (days[field] ?? Infinity) < (project[field] ?? Infinity));
   return (
     <Card title="Retention">
-      <Form onSubmit={() => (shorter.length === 0 ? save.mutate() : setAsking(true))}>
+      <Form onSubmit={() => (shorter.length === 0 ? save.mutate(body) : setAsking(true))}>
         <FormProblem error={save.error} fields={fields} />
         {fields.map((field) => (
           <SelectField
@@ -78,7 +65,7 @@ export function Retention({ project, isAdmin }: { project: Project; isAdmin: boo
           title="Remove older data?"
           action="Remove older data"
           onConfirm={async () => {
-            await save.mutateAsync();
+            await save.mutateAsync(body);
           }}
           onClose={() => setAsking(false)}
         >

@@ -1,34 +1,23 @@
-import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
-import { answer, api } from '../../api/client.ts';
 import { Button } from '../../ui/Button.tsx';
 import { TextField } from '../../ui/Field.tsx';
 import { Form, FormProblem } from '../../ui/Form.tsx';
 import { Card } from '../../ui/Page.tsx';
-import { toast } from '../../ui/toasts.tsx';
 import type { Project } from './project.ts';
+import { useSaved } from './saved.ts';
 
 /** The addresses beside those of members that can get tests of campaigns and templates. */
 export function TestAddresses({ project, isAdmin }: { project: Project; isAdmin: boolean }) {
   const [text, setText] = useState(project.testAddresses.join(', '));
-  const queries = useQueryClient();
-  const save = useMutation({
-    mutationFn: () =>
-      answer(
-        api.PATCH('/users/@me/projects/{id}', {
-          params: { path: { id: project.id } },
-          body: { testAddresses: text.split(/[\s,;]+/).filter(Boolean) },
-        }),
-      ),
-    onSuccess: async (saved) => {
-      setText(saved.testAddresses.join(', '));
-      toast('Test addresses saved');
-      await queries.invalidateQueries({ queryKey: ['projects'] });
-    },
-  });
+  const save = useSaved(project.id, 'Test addresses saved');
+  const submit = () =>
+    save.mutate(
+      { testAddresses: text.split(/[\s,;]+/).filter(Boolean) },
+      { onSuccess: (saved) => setText(saved.testAddresses.join(', ')) },
+    );
   return (
     <Card title="Test emails">
-      <Form onSubmit={() => save.mutate()}>
+      <Form onSubmit={submit}>
         <FormProblem error={save.error} fields={[]} />
         <TextField
           label="Test addresses"

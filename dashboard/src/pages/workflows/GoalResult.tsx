@@ -53,10 +53,7 @@ export function GoalResult({ workflow }: { workflow: string }) {
 function Result({ figures, days }: { figures: Figures; days: number | undefined }) {
   const { entered, met, interval, medianSeconds } = figures;
   const within = days === undefined ? 'in time' : `within ${counted(days, 'day')}`;
-  const share =
-    figures.rate === null || interval === null
-      ? '.'
-      : `: ${rate(figures.rate)} (${rate(interval.low).replace('%', '')}–${rate(interval.high)})`;
+  const share = rateText(figures.rate, interval) || '.';
   const median = medianSeconds === null ? '' : `, median ${durationText(medianSeconds)}`;
   return (
     <>
@@ -64,6 +61,12 @@ function Result({ figures, days }: { figures: Figures; days: number | undefined 
       {` reached the goal ${within}${share}${median}${share === '.' ? '' : '.'}`}
     </>
   );
+}
+
+/** A rate with its interval, `: 12% (8–17%)`; empty where too few have had the time. */
+export function rateText(share: Figures['rate'], interval: Figures['interval']): string {
+  if (share === null || interval === null) return '';
+  return `: ${rate(share)} (${rate(interval.low).replace('%', '')}–${rate(interval.high)})`;
 }
 
 function durationText(seconds: number): string {

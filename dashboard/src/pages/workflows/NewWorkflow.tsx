@@ -16,6 +16,7 @@ import type { Starter } from './graph/starters/parts.ts';
 import { createFromStarter } from './starters/create.ts';
 import { StarterChoice } from './starters/StarterChoice.tsx';
 import { EventField, SegmentEventField } from './steps/EventField.tsx';
+import type { Workflow } from './workflow.ts';
 
 /** Asks what a new automation begins with, for its name and its event, and opens its designer. */
 export function NewWorkflow({ onClose }: { onClose: () => void }) {
@@ -26,11 +27,12 @@ export function NewWorkflow({ onClose }: { onClose: () => void }) {
   const [name, setName] = useState('');
   const [eventName, setEventName] = useState('');
   const [kind, setKind] = useState<EventKind | null>(null);
+  const [triggerType, setTriggerType] = useState<Workflow['triggerType']>('EVENT');
   const [allowReentry, setAllowReentry] = useState(false);
   const emails = useEmails();
   const create = useMutation({
     mutationFn: () => {
-      const facts = { name, eventName, allowReentry };
+      const facts = { name, triggerType, ...(triggerType === 'EVENT' ? { eventName } : {}), allowReentry };
       return starter === null
         ? answer(api.POST('/workflows', { body: facts }))
         : createFromStarter(starter, facts, emails.sender);
@@ -64,10 +66,12 @@ export function NewWorkflow({ onClose }: { onClose: () => void }) {
           onChange={(event) => setName(event.target.value)}
         />
         <TriggerFields
-          kind={kindOf(eventName, kind)}
+          kind={triggerType === 'EVENT' ? kindOf(eventName, kind) : triggerType}
           eventName={eventName}
           problem={problemOf('eventName')}
           onKind={(next) => {
+            if (!isEventKind(next)) return setTriggerType(next);
+            setTriggerType('EVENT');
             setKind(next);
             setEventName(eventOfKind(eventName, next));
           }}
@@ -92,6 +96,10 @@ export function NewWorkflow({ onClose }: { onClose: () => void }) {
   );
 }
 
+type OtherTrigger = Exclude<Workflow['triggerType'], 'EVENT'>;
+const eventKinds: readonly string[] = ['event', 'entry', 'exit'] satisfies EventKind[];
+const isEventKind = (kind: string): kind is EventKind => eventKinds.includes(kind);
+
 function TriggerFields({
   kind,
   eventName,
@@ -99,29 +107,38 @@ function TriggerFields({
   onKind,
   onChange,
 }: {
-  kind: EventKind;
+  kind: EventKind | OtherTrigger;
   eventName: string;
   problem: string | undefined;
-  onKind: (kind: EventKind) => void;
+  onKind: (kind: EventKind | OtherTrigger) => void;
   onChange: (eventName: string) => void;
 }) {
   return (
     <>
-      <SelectField label="Starts when" value={kind} onChange={(event) => onKind(event.target.value as EventKind)}>
+      <SelectField
+        label="Starts when"
+        {...(kind === 'DATE' || kind === 'SCHEDULE' ? { hint: 'Set it in the trigger of the new workflow.' } : {})}
+        value={kind}
+        onChange={(event) => onKind(event.target.value as EventKind | OtherTrigger)}
+      >
         <option value="event">An event is tracked</option>
+        <option value="CONTACT_CREATED">A contact is created</option>
         <option value="entry">A contact enters a segment</option>
         <option value="exit">A contact leaves a segment</option>
+        <option value="DATE">A date of a contact is reached</option>
+        <option value="SCHEDULE">A schedule is due</option>
+        <option value="MANUAL">You or the API start it</option>
       </SelectField>
       {kind === 'event' ? (
         <EventField
           label="Trigger event"
-          hint="Exactly as tracked. Case matters. A schedule or starts by hand can be chosen later."
+          hint="Exactly as tracked. Case matters."
           required
           value={eventName}
           problem={problem}
           onChange={onChange}
         />
-      ) : (
+      ) : !isEventKind(kind) ? null : (
         <SegmentEventField kind={kind} value={eventName} problem={problem} onChange={onChange} />
       )}
     </>

@@ -1361,7 +1361,7 @@ class CountWorkflowContactsResultStepsItem(TypedDict):
     waiting: int
     """Number of contacts waiting at the step now."""
     reached: int
-    """Number of times the step was reached, within `days`."""
+    """Number of times the step was reached, within `days`. A step that was retried counts once."""
     dropped: int
     """Number of these that took no path: the step failed, or the contact was canceled or migrated away."""
     invalidZones: int

@@ -10,7 +10,7 @@ import { StepIcon } from './StepIcon.tsx';
 
 /** A step as the canvas shows it. */
 export interface ShownStep {
-  step: Pick<Step, 'id' | 'type' | 'name' | 'position' | 'config'> & Partial<Step>;
+  step: Pick<Step, 'id' | 'type' | 'name' | 'position' | 'config'> & Partial<Step> & { triggerType?: string };
   people?: People['steps'][number] | undefined;
   issues?: Issue[];
   /** Shown below the summary: what happened to one execution there. */

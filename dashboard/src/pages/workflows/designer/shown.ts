@@ -36,7 +36,7 @@ export function shownSteps(
     return isSameStep(each, before) && !(each.type === 'TRIGGER' && settings) ? undefined : 'Changed';
   };
   return graph.steps.map((each) => ({
-    step: { ...each, name: stepText(each.name) },
+    step: { ...each, name: stepText(each.name), triggerType: workflow.triggerType },
     people: people?.steps.find(({ stepId }) => stepId === each.id),
     issues: issues.filter(({ stepId }) => stepId === each.id),
     mark: markOf(each),

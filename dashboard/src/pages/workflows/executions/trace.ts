@@ -32,10 +32,18 @@ const states: Record<StepExecution['status'], Outcome> = {
   FAILED: { name: 'Failed', tone: 'bad' },
 };
 
-const skipReasons: Record<string, string> = {
-  unsubscribed: 'Email not sent: the contact is unsubscribed.',
-  'already sent': 'Not sent again: the email was sent before the retry, or may have been.',
+/** Why an email is not sent, by what the output of its step says. */
+export const unsentBecause: Record<string, string> = {
+  unsubscribed: 'the contact is unsubscribed',
+  holdout: 'the contact is in the control group',
+  suppressed: 'the API key that started the run may not reach this address',
 };
+
+function skipReason(skipped: string): string {
+  if (skipped === 'already sent') return 'Not sent again: the email was sent before the retry, or may have been.';
+  const why = unsentBecause[skipped];
+  return why ? `Email not sent: ${why}.` : `Nothing was done: ${skipped}.`;
+}
 
 const unsent: Partial<Record<Email['status'], Outcome>> = {
   SUPPRESSED: { name: 'Skipped', tone: 'warn', reason: 'Email not sent: the address is suppressed.' },
@@ -49,12 +57,7 @@ const unsent: Partial<Record<Email['status'], Outcome>> = {
 /** Describes the outcome of a step; a step that completed without sending its mail says so. */
 export function outcomeOf({ status, output }: StepExecution, email?: Email): Outcome {
   if (status !== 'COMPLETED') return states[status];
-  if (typeof output?.skipped === 'string')
-    return {
-      name: 'Skipped',
-      tone: 'warn',
-      reason: skipReasons[output.skipped] ?? `Nothing was done: ${output.skipped}.`,
-    };
+  if (typeof output?.skipped === 'string') return { name: 'Skipped', tone: 'warn', reason: skipReason(output.skipped) };
   const known = email && unsent[email.status];
   if (!known) return states.COMPLETED;
   return email.error === null || !known.reason ? known : { ...known, reason: `${known.reason} ${email.error}` };
@@ -160,7 +163,13 @@ function traced(shown: ShownStep, runs: readonly StepExecution[], outcomes: Read
 
 /** The line of a step that was reached: its place in the order, its outcome and what decided the path, as in `3. Completed: yes`. */
 export function traceText(index: number, name: string, output: StepExecution['output']): string {
-  const { branch, waitOutcome, skipped, statusCode } = output ?? {};
-  const detail = branch ?? (waitOutcome && String(waitOutcome).toLowerCase()) ?? skipped ?? statusCode;
+  const { exit, reason, branch, waitOutcome, statusCode } = output ?? {};
+  const skipped = output?.skipped === 'holdout' ? 'control group' : output?.skipped;
+  const detail =
+    (exit === undefined ? undefined : reason) ??
+    branch ??
+    (waitOutcome && String(waitOutcome).toLowerCase()) ??
+    skipped ??
+    statusCode;
   return `${index + 1}. ${name}${detail === undefined ? '' : `: ${String(detail)}`}`;
 }

@@ -159,13 +159,31 @@ export function openWays(
   return waysOut(step).filter(({ key }) => !taken.has(key) && !(key === 'next' && used.length > 0));
 }
 
-/** Summarizes a step in a line. */
-export function summary({ type, config, template }: Pick<Step, 'type' | 'config'> & Partial<Step>): string {
+const starts: Record<string, string> = {
+  CONTACT_CREATED: 'When a contact is created',
+  DATE: 'No field set',
+  EVENT: 'No event set',
+  MANUAL: 'Manually or by the API',
+  SCHEDULE: 'On a schedule',
+};
+
+/** Summarizes a step in a line. A trigger whose workflow is not at hand has its type in its name: `Trigger: contact created`. */
+export function summary({
+  type,
+  config,
+  template,
+  name = '',
+  triggerType = name
+    .replace(/^Trigger: /, '')
+    .replace(' ', '_')
+    .toUpperCase(),
+}: Pick<Step, 'type' | 'config'> & Partial<Step> & { triggerType?: string }): string {
   const text = (value: unknown) => (value === undefined || value === null ? '' : String(value));
   switch (type) {
     case 'TRIGGER':
       if (config.field) return summary({ type: 'WAIT_UNTIL', config });
-      return config.eventName ? `On ${eventText(text(config.eventName))}` : 'On a schedule or manually';
+      if (config.eventName) return `On ${eventText(text(config.eventName))}`;
+      return starts[triggerType] ?? 'On a schedule or manually';
     case 'SEND_EMAIL': {
       const recipient = config.recipient as { type?: string; customEmail?: string } | undefined;
       const to = recipient?.type === 'CUSTOM' ? ` to ${text(recipient.customEmail)}` : '';

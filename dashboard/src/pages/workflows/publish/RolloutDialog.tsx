@@ -10,8 +10,9 @@ import { Note, Problem, Shown } from '../../../ui/States.tsx';
 import { Table } from '../../../ui/Table.tsx';
 import { Timestamp } from '../../../ui/Timestamp.tsx';
 import { toast } from '../../../ui/toasts.tsx';
-import { count, counted, rate } from '../../../words/numbers.ts';
+import { count, counted } from '../../../words/numbers.ts';
 import type { Editing } from '../designer/editing.ts';
+import { rateText } from '../GoalResult.tsx';
 import type { PutGraph, Workflow } from '../workflow.ts';
 
 type Report = components['schemas']['WorkflowRolloutReport'];
@@ -229,13 +230,6 @@ function State({ rollout }: { rollout: Rollout }) {
   );
 }
 
-type Goal = NonNullable<Report['versions'][number]['goal']>;
-
-function rateOf({ rate: share, interval }: Goal): string {
-  if (share === null || interval === null) return '';
-  return `: ${rate(share)} (${rate(interval.low).replace('%', '')}–${rate(interval.high)})`;
-}
-
 function Versions({ versions }: { versions: Report['versions'] }) {
   const column = (title: string, of: (row: Report['versions'][number]) => [number, number | null]) => ({
     key: title,
@@ -267,7 +261,9 @@ function Versions({ versions }: { versions: Report['versions'] }) {
           title: 'Reached the goal',
           number: true,
           cell: ({ goal }) =>
-            goal === null ? 'No goal' : `${count(goal.met)} of ${count(goal.entered)}${rateOf(goal)}`,
+            goal === null
+              ? 'No goal'
+              : `${count(goal.met)} of ${count(goal.entered)}${rateText(goal.rate, goal.interval)}`,
         },
         column('Opt-outs', ({ unsubscribed, unsubscribeRate }) => [unsubscribed, unsubscribeRate]),
       ]}

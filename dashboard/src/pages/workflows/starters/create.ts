@@ -1,12 +1,14 @@
 import { answer, api } from '../../../api/client.ts';
 import { starterGraph } from '../graph/starters/graph.ts';
 import type { Starter } from '../graph/starters/parts.ts';
-import { putGraph } from '../workflow.ts';
+import { putGraph, type Workflow } from '../workflow.ts';
 
 /** The answers to the questions about a new workflow. */
 export interface NewWorkflowFacts {
   name: string;
-  eventName: string;
+  triggerType: Workflow['triggerType'];
+  /** For the trigger EVENT. */
+  eventName?: string;
   allowReentry: boolean;
 }
 

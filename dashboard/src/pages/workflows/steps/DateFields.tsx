@@ -1,14 +1,11 @@
-import { useMutation, useQuery } from '@tanstack/react-query';
-import { useState } from 'react';
+import { useQuery } from '@tanstack/react-query';
 import { answer, api } from '../../../api/client.ts';
 import { useProjectId } from '../../../app/address.ts';
-import { Button } from '../../../ui/Button.tsx';
 import { CheckField, SelectField, TextField } from '../../../ui/Field.tsx';
-import { Problem } from '../../../ui/States.tsx';
-import { counted, locale } from '../../../words/numbers.ts';
+import { counted } from '../../../words/numbers.ts';
 import { zone as ownZone } from '../../../words/times.ts';
-import { ContactChoice } from '../executions/ContactChoice.tsx';
 import { peopleQuery } from '../workflow.ts';
+import { NextTimes, timesIn } from './NextTimes.tsx';
 import type { DateSettings, Settings } from './settings.ts';
 
 interface Part {
@@ -69,7 +66,7 @@ export function DateFields({ workflowId, shown, isSaved, problemOf, onChange }: 
         {...of(ofContact ? 'fallback' : 'zone')}
       />
       {isSaved ? (
-        <NextDates workflowId={workflowId} />
+        <NextTimes linesOf={(contact) => datesOf(workflowId, contact)} />
       ) : (
         <p className="text-sm text-muted">Save the settings to see the next times for a contact.</p>
       )}
@@ -78,43 +75,10 @@ export function DateFields({ workflowId, shown, isSaved, problemOf, onChange }: 
 }
 
 /** The next times at which the saved trigger enrolls a contact. */
-function NextDates({ workflowId }: { workflowId: string }) {
-  const [isOpen, setOpen] = useState(false);
-  const [contactId, setContactId] = useState('');
-  const next = useMutation({
-    async mutationFn(contact: string) {
-      const params = { path: { id: workflowId } };
-      const run = await answer(api.POST('/workflows/{id}/test-run', { params, body: { contactId: contact } }));
-      const output = run.steps[0]?.output ?? {};
-      const instants = Array.isArray(output.next) ? output.next : [];
-      if (instants.length === 0) return ['The contact has no date to come in this field.'];
-      const zone = `${String(output.zone)}${output.invalidZone ? ', because the contact’s own is invalid' : ''}`;
-      const format = { dateStyle: 'full', timeStyle: 'short', timeZone: String(output.zone) } as const;
-      const clock = new Intl.DateTimeFormat(locale, format);
-      return [...instants.map((at) => clock.format(Date.parse(String(at)))), `Time zone: ${zone}.`];
-    },
-  });
-  if (!isOpen)
-    return (
-      <Button size="small" onClick={() => setOpen(true)}>
-        Show next times for a contact
-      </Button>
-    );
-  return (
-    <section className="stack" aria-label="Next times">
-      <ContactChoice
-        value={contactId}
-        onChange={(chosen) => {
-          setContactId(chosen);
-          next.mutate(chosen);
-        }}
-      />
-      {next.error ? <Problem error={next.error} /> : null}
-      <ul aria-live="polite">
-        {next.data?.map((line) => (
-          <li key={line}>{line}</li>
-        ))}
-      </ul>
-    </section>
-  );
+async function datesOf(workflowId: string, contactId: string): Promise<string[]> {
+  const params = { path: { id: workflowId } };
+  const run = await answer(api.POST('/workflows/{id}/test-run', { params, body: { contactId } }));
+  const output = run.steps[0]?.output ?? {};
+  const instants = Array.isArray(output.next) ? output.next : [];
+  return instants.length === 0 ? ['The contact has no date to come in this field.'] : timesIn(output, instants);
 }

@@ -6,7 +6,7 @@ import { Timestamp } from '../../../ui/Timestamp.tsx';
 import { eventText, stepText } from '../../../words/events.ts';
 import { StepIcon } from '../canvas/StepIcon.tsx';
 import type { Drawing } from '../designer/shown.ts';
-import { tracedWays, traceText } from '../executions/trace.ts';
+import { tracedWays, traceText, unsentBecause } from '../executions/trace.ts';
 
 /** Shows what would happen to a contact, as returned by the API. */
 export type TestRun = components['schemas']['WorkflowTestRun'];
@@ -76,11 +76,13 @@ function Deed({ step: { type, outcome, output, error } }: { step: TestedStep }):
   if (error !== null) return `${error}.`;
   const text = (key: string) => String(output[key] ?? '');
   const event = eventText(text('eventName'));
+  if (output.exit !== undefined) return `The contact leaves at this step: ${text('reason')}.`;
   switch (type) {
     case 'TRIGGER':
+      if (outcome === 'SKIPPED') return 'The workflow does not start.';
       return output.eventName === null ? 'The workflow starts.' : `Starts with the event ${event}.`;
     case 'SEND_EMAIL': {
-      if (outcome === 'SKIPPED') return 'Sends nothing: the contact is unsubscribed.';
+      if (outcome === 'SKIPPED') return `Sends nothing: ${unsentBecause[text('skipped')] ?? text('skipped')}.`;
       const missing = Array.isArray(output.missing) ? ` No value for ${output.missing.join(', ')}.` : '';
       return `Sends “${text('subject')}” to ${text('recipientEmail')}.${missing}`;
     }

@@ -1,19 +1,15 @@
-import { useMutation } from '@tanstack/react-query';
 import { useParams } from '@tanstack/react-router';
-import { useState } from 'react';
 import { answer, api } from '../../../../api/client.ts';
-import { Button } from '../../../../ui/Button.tsx';
 import { CheckField, SelectField, TextField } from '../../../../ui/Field.tsx';
-import { Problem } from '../../../../ui/States.tsx';
-import { locale } from '../../../../words/numbers.ts';
 import { zone as ownZone } from '../../../../words/times.ts';
-import { ContactChoice } from '../../executions/ContactChoice.tsx';
 import { weekdays } from '../../graph/graph.ts';
+import { NextTimes, timesIn } from '../NextTimes.tsx';
 import { type Form, set, text } from './form.ts';
 
 /** The time of day, or the date of the contact, that a WAIT_UNTIL waits for, and what that means for a contact. */
 export function WaitUntilForm(form: Form) {
   const { config } = form.draft;
+  const { workflow: id = '' } = useParams({ strict: false });
   const isDate = typeof config.field === 'string';
   const ofContact = config.zone === undefined || config.zone === 'contact';
   return (
@@ -65,7 +61,7 @@ export function WaitUntilForm(form: Form) {
           <option key={name} value={name} />
         ))}
       </datalist>
-      <NextTimes {...form} />
+      <NextTimes linesOf={(contact) => timesOf(id, config, contact)} />
     </>
   );
 }
@@ -142,58 +138,23 @@ function DateFields(form: Form) {
 }
 
 /** The instants that the step means for a contact who reaches it now. */
-function NextTimes({ draft: { config } }: Form) {
-  const { workflow: id = '' } = useParams({ strict: false });
-  const [isOpen, setOpen] = useState(false);
-  const [contactId, setContactId] = useState('');
-  const next = useMutation({
-    async mutationFn(contact: string) {
-      const { steps } = await answer(api.GET('/workflows/{id}', { params: { path: { id } } }));
-      const trigger = steps.find(({ type }) => type === 'TRIGGER');
-      if (trigger === undefined) return [];
-      const position = { x: 0, y: 0 };
-      const graph = {
-        steps: [
-          { id: trigger.id, type: 'TRIGGER' as const, name: 'Trigger', position, config: {} },
-          { id: 'wait', type: 'WAIT_UNTIL' as const, name: 'Wait', position, config },
-        ],
-        transitions: [{ fromStepId: trigger.id, toStepId: 'wait' }],
-      };
-      const run = await answer(
-        api.POST('/workflows/{id}/test-run', { params: { path: { id } }, body: { contactId: contact, graph } }),
-      );
-      const { error = null, output = {} } = run.steps[1] ?? {};
-      if (error !== null) return [`${error}.`];
-      const zone = `${String(output.zone)}${output.invalidZone ? ', because the contact’s own is invalid' : ''}`;
-      if (output.until === null) return ['The contact has no date in this field.'];
-      const instants = Array.isArray(output.next) ? output.next : [output.until];
-      const format = { dateStyle: 'full', timeStyle: 'short', timeZone: String(output.zone) } as const;
-      const clock = new Intl.DateTimeFormat(locale, format);
-      const passed = output.passed === true ? ' (has passed)' : '';
-      return [...instants.map((at) => `${clock.format(Date.parse(String(at)))}${passed}`), `Time zone: ${zone}.`];
-    },
-  });
-  if (!isOpen)
-    return (
-      <Button size="small" onClick={() => setOpen(true)}>
-        Show next times for a contact
-      </Button>
-    );
-  return (
-    <section className="stack" aria-label="Next times">
-      <ContactChoice
-        value={contactId}
-        onChange={(chosen) => {
-          setContactId(chosen);
-          next.mutate(chosen);
-        }}
-      />
-      {next.error ? <Problem error={next.error} /> : null}
-      <ul aria-live="polite">
-        {next.data?.map((line) => (
-          <li key={line}>{line}</li>
-        ))}
-      </ul>
-    </section>
-  );
+async function timesOf(id: string, config: Form['draft']['config'], contactId: string): Promise<string[]> {
+  const params = { path: { id } };
+  const { steps } = await answer(api.GET('/workflows/{id}', { params }));
+  const trigger = steps.find(({ type }) => type === 'TRIGGER');
+  if (trigger === undefined) return [];
+  const position = { x: 0, y: 0 };
+  const graph = {
+    steps: [
+      { id: trigger.id, type: 'TRIGGER' as const, name: 'Trigger', position, config: {} },
+      { id: 'wait', type: 'WAIT_UNTIL' as const, name: 'Wait', position, config },
+    ],
+    transitions: [{ fromStepId: trigger.id, toStepId: 'wait' }],
+  };
+  const run = await answer(api.POST('/workflows/{id}/test-run', { params, body: { contactId, graph } }));
+  const { error = null, output = {} } = run.steps[1] ?? {};
+  if (error !== null) return [`${error}.`];
+  if (output.until === null) return ['The contact has no date in this field.'];
+  const instants = Array.isArray(output.next) ? output.next : [output.until];
+  return timesIn(output, instants, output.passed === true ? ' (has passed)' : '');
 }
