@@ -5,10 +5,10 @@ import Koa, { type Context } from 'koa';
 import { koaBody } from 'koa-body';
 import { Pool } from 'pg';
 
-// The floor of `npm run bench -- reports`: what somebody would write by hand for Postmark's webhooks, by Koa and pg. A statement for each report
-// keeps its receipt, moves the mail, counts for the campaign and records an event.
+// The floor of `npm run bench -- reports`: what somebody would write by hand for Postmark's webhooks, by Koa and pg. It knows the credentials, and a
+// statement for each report keeps what ours keeps: its receipt, the mail, the counts of the campaign and of the hour, the end of a subscription, and events.
 
-const [databaseUrl = ''] = process.argv.slice(2);
+const [databaseUrl = '', authorization = ''] = process.argv.slice(2);
 const pool = new Pool({ connectionString: databaseUrl, max: 10 });
 await pool.query(`create table if not exists floor_mails (
     id uuid primary key, project_id uuid not null, contact_id uuid not null, campaign_id uuid, subject text not null,
@@ -16,6 +16,8 @@ await pool.query(`create table if not exists floor_mails (
     opens int not null default 0, clicks int not null default 0);
   create table if not exists floor_campaigns (id uuid primary key, delivered int not null default 0, opened int not null default 0,
     clicked int not null default 0, bounced int not null default 0);
+  create table if not exists floor_contacts (id uuid primary key, subscribed boolean not null default true);
+  create table if not exists floor_hours (project_id uuid not null, hour timestamptz not null, kind text not null, mails int not null);
   create table if not exists floor_receipts (key text primary key);
   create table if not exists floor_events (id uuid primary key default uuidv7(), project_id uuid not null, contact_id uuid not null,
     email_id uuid not null, name text not null, data jsonb not null, created_at timestamptz not null default now());
@@ -34,6 +36,7 @@ const rank = `array_position(array['SENT', 'DELIVERED', 'OPENED', 'CLICKED', 'BO
 const koa = new Koa();
 koa.use(koaBody());
 koa.use(async (ctx) => {
+  if (ctx.get('authorization') !== authorization) return ctx.throw(401);
   const { body } = (ctx as Context & { request: { body: Record<string, string> & { Metadata: { eid: string } } } })
     .request;
   const [instant, status, at] = kinds[body.RecordType ?? ''] ?? ['delivered', 'DELIVERED', 'DeliveredAt'];
@@ -45,7 +48,13 @@ koa.use(async (ctx) => {
           status = case when array_position(array['SENT', 'DELIVERED', 'OPENED', 'CLICKED', 'BOUNCED'], $4::text) > ${rank} then $4::text else e.status end
         where e.id = $2 and exists (select from receipt) returning e.*),
       counted as (update floor_campaigns c set ${instant} = c.${instant} + 1 from moved m
-        where c.id = m.campaign_id and m.${instant}_at = $3::timestamptz)
+        where c.id = m.campaign_id and m.${instant}_at = $3::timestamptz),
+      hours as (insert into floor_hours (project_id, hour, kind, mails)
+        select project_id, date_bin('1 hour', $3::timestamptz, 'epoch'), '${instant}', 1 from moved m where m.${instant}_at = $3::timestamptz),
+      suppressed as (update floor_contacts c set subscribed = false from moved m
+        where ${instant === 'bounced'} and c.id = m.contact_id and c.subscribed returning c.id, m.project_id, m.id as email_id),
+      left_events as (insert into floor_events (project_id, contact_id, email_id, name, data)
+        select project_id, id, email_id, 'contact.unsubscribed', '{"reason":"bounce"}' from suppressed)
       insert into floor_events (project_id, contact_id, email_id, name, data)
       select project_id, contact_id, id, $5::text, jsonb_build_object('subject', subject, 'at', $3::text, 'link', $6::text) from moved`,
     values: [
