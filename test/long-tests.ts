@@ -35,6 +35,7 @@ export const longTests = [
   'test/e2e/webhook-soak.test.ts',
   'test/workflows/automation-run-crowd.test.ts',
   'test/e2e/upgrade.test.ts',
+  'test/e2e/rolling-upgrade.test.ts',
   'test/browser/awkward-texts.test.ts',
   'test/e2e/campaign-worker-kills.test.ts',
   'test/e2e/erasure-needles.test.ts',

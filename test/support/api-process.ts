@@ -14,10 +14,17 @@ export interface ApiProcess extends AsyncDisposable {
   readonly log: string;
 }
 
-const root = fileURLToPath(new URL('../../', import.meta.url));
+const ownRoot = fileURLToPath(new URL('../../', import.meta.url));
 
-/** Starts an API process with these settings on a free port, as npm's child where asked, and resolves once it listens. */
-export async function apiProcess(settings: Record<string, string>, by: 'node' | 'npm' = 'node'): Promise<ApiProcess> {
+/**
+ * Starts an API process with these settings on a free port, as npm's child where asked, of another release from its folder `root`, and resolves
+ * once it listens.
+ */
+export async function apiProcess(
+  settings: Record<string, string>,
+  by: 'node' | 'npm' = 'node',
+  root = ownRoot,
+): Promise<ApiProcess> {
   const [port = 0] = await freePorts(1);
   const [command, args] =
     by === 'npm' ? ['npm', ['run', '--no-update-notifier', 'api']] : [process.execPath, ['src/main/api.ts']];

@@ -14,22 +14,21 @@ export interface WorkerProcess extends AsyncDisposable {
   readonly log: string;
 }
 
-/** Starts a worker process with these settings and resolves once it serves its queues. */
-export async function workerProcess(settings: Record<string, string>): Promise<WorkerProcess> {
-  const child: ChildProcess = spawn(
-    process.execPath,
-    [...workerNodeOptions, fileURLToPath(new URL('../../src/main/worker.ts', import.meta.url))],
-    {
-      env: {
-        ...programEnv(),
-        NODE_ENV: 'test',
-        LOG_LEVEL: 'info',
-        TEMPORAL_SETUP: 'false',
-        ...settings,
-      },
-      stdio: ['ignore', 'pipe', 'pipe'],
+const ownRoot = fileURLToPath(new URL('../../', import.meta.url));
+
+/** Starts a worker process with these settings, of another release from its folder `root`, and resolves once it serves its queues. */
+export async function workerProcess(settings: Record<string, string>, root = ownRoot): Promise<WorkerProcess> {
+  const child: ChildProcess = spawn(process.execPath, [...workerNodeOptions, 'src/main/worker.ts'], {
+    cwd: root,
+    env: {
+      ...programEnv(),
+      NODE_ENV: 'test',
+      LOG_LEVEL: 'info',
+      TEMPORAL_SETUP: 'false',
+      ...settings,
     },
-  );
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
   let log = '';
   const ended = once(child, 'exit');
   await new Promise<void>((resolve, reject) => {

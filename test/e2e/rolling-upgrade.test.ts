@@ -1,0 +1,272 @@
+import { execFile } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { createSandbox } from '@fernpost/mail-sandbox';
+import { expect, inject, onTestFinished, test } from 'vitest';
+import { migrations } from '../../migrations/index.ts';
+import { pause } from '../../src/lib/time.ts';
+import { longestHeldMs } from '../../src/mail/engine/breaker.ts';
+import { type ApiProcess, apiProcess } from '../support/api-process.ts';
+import { emptyDatabase, type TestDatabase } from '../support/database.ts';
+import { releaseBefore } from '../support/earlier-release.ts';
+import { programEnv } from '../support/program-env.ts';
+import { workerProcess } from '../support/worker-process.ts';
+
+// The release before the newest migration is replaced process by process while it works: schema, workers one after the other, API. Where that
+// migration is one that needs the earlier release to be stopped, it refuses until it is, and then everything goes on.
+const run = promisify(execFile);
+const recipients = 600;
+const campaignSubject = 'The herons are back';
+const ownRoot = fileURLToPath(new URL('../../', import.meta.url));
+const newest = migrations.at(-1)?.name ?? '';
+const isExclusive = migrations.at(-1)?.isExclusive === true;
+
+interface Project {
+  projectId: string;
+  secretKey: string;
+  sender: string;
+}
+
+/** Asks again and again, but no oftener than the sandbox, which is of this process, can answer beside its mail. */
+const eventually = <T>(ask: () => T) => expect.poll(ask, { interval: 500 });
+
+/** Runs a program of a release to its end, and answers what it printed. */
+async function program(root: string, settings: Record<string, string>, file: string, ...args: string[]) {
+  const env = { ...programEnv(), NODE_ENV: 'test', ...settings };
+  const { stdout } = await run(process.execPath, [`src/main/${file}`, ...args], { cwd: root, env });
+  return stdout;
+}
+
+async function migrationsOf({ db }: TestDatabase): Promise<string[]> {
+  return (await db.rows<{ name: string }>('select name from mikro_orm_migrations order by name')).map(
+    ({ name }) => name,
+  );
+}
+
+/** Calls an API with the key of a project. Every request has to be answered, whichever release answers it. */
+async function call(port: number, { secretKey }: Project, method: string, path: string, body?: object) {
+  const answer = await fetch(`http://127.0.0.1:${port}${path}`, {
+    method,
+    headers: { authorization: `Bearer ${secretKey}`, ...(body && { 'content-type': 'application/json' }) },
+    ...(body && { body: JSON.stringify(body) }),
+  });
+  const text = await answer.text();
+  expect(answer.status, `${method} ${path}: ${text}`).toBeLessThan(300);
+  return text === '' ? null : JSON.parse(text);
+}
+
+/** A workflow with a delay, a mail, a wait for an event and another mail. */
+async function aWorkflow(port: number, project: Project): Promise<void> {
+  const ask = (method: string, path: string, body: object) => call(port, project, method, path, body);
+  const template = (name: string) =>
+    ask('POST', '/templates', {
+      ...{ name, subject: name, body: '<p>Hi</p>', from: project.sender, type: 'TRANSACTIONAL' },
+    });
+  const { id } = await ask('POST', '/workflows', { name: 'Onboarding', eventName: 'signup' });
+  let [{ id: last }] = (await call(port, project, 'GET', `/workflows/${id}`)).steps;
+  const next = async (type: string, config: object, waitOutcome: string | null = null) => {
+    const fields = { type, name: type, position: { x: 0, y: 0 }, config, autoConnect: false };
+    const step = await ask('POST', `/workflows/${id}/steps`, fields);
+    await ask('POST', `/workflows/${id}/transitions`, { fromStepId: last, toStepId: step.id, waitOutcome });
+    last = step.id;
+  };
+  await next('DELAY', { amount: 0.1, unit: 'minutes' });
+  await next('SEND_EMAIL', { templateId: (await template('After the delay')).id });
+  await next('WAIT_FOR_EVENT', { eventName: 'paid', timeout: 86_400 });
+  await next('SEND_EMAIL', { templateId: (await template('After the event')).id }, 'EVENT');
+  await ask('PATCH', `/workflows/${id}`, { enabled: true });
+}
+
+test('a release takes over from the one before it, with its schema, while mail, a campaign and workflows are under way', async (context) => {
+  const earlier = await releaseBefore(newest);
+  if (earlier === null) return context.skip(`the history of ${newest} is not here`);
+  await using database = await emptyDatabase();
+  const { db } = database;
+  const sandbox = await createSandbox({
+    ...{ host: '127.0.0.1', port: 0, dataDir: null, delayMs: 0, keep: 100_000 },
+    ...{ webhookUrl: null, webhookUser: '', webhookPassword: '' },
+  });
+  onTestFinished(() => sandbox.close());
+  const settings = {
+    DATABASE_URL: database.url,
+    TEMPORAL_ADDRESS: inject('temporalAddress'),
+    TEMPORAL_TASK_QUEUE: `test-${randomBytes(4).toString('hex')}`,
+    TEMPORAL_SETUP: 'false',
+    POSTMARK_API_URL: sandbox.url,
+    RATE_LIMIT_PER_MINUTE: '0',
+    READY_ON_NEWER_SCHEMA: 'true',
+    SEND_CHUNK: '5',
+  };
+  const startApi = async (root: string) => {
+    const api = await apiProcess(settings, 'node', root);
+    onTestFinished(() => api[Symbol.asyncDispose]());
+    return api;
+  };
+  const startWorker = async (root: string, release: string) => {
+    const worker = await workerProcess({ ...settings, TEMPORAL_BUILD_ID: release }, root);
+    onTestFinished(() => worker[Symbol.asyncDispose]());
+    await eventually(() => worker.log).toContain('tasks go to this version');
+    return worker;
+  };
+  const stopApi = async (api: ApiProcess) => {
+    api.signal('SIGTERM');
+    expect(await api.ended).toBe(0);
+  };
+  const received = async () => {
+    const all: { id: string; to: { email: string }[]; subject: string }[] = [];
+    for (;;) {
+      const last = all.at(-1);
+      const url = `${sandbox.url}/api/messages?limit=1000${last ? `&before=${last.id}` : ''}`;
+      const page = ((await (await fetch(url)).json()) as { messages: typeof all }).messages;
+      all.push(...page);
+      if (page.length < 1000) return all;
+    }
+  };
+  const sentOf = async (subject: string) =>
+    (await received()).filter((message) => message.subject === subject).map(({ to }) => to[0]?.email ?? '');
+  const figures: Record<string, number> = {};
+  let refused: unknown = null;
+  const note = async (when: string) => {
+    expect(refused).toBeNull();
+    figures[`messages ${when}`] = (await received()).length;
+  };
+
+  // The earlier release with everything that it has under way.
+  await program(earlier, settings, 'migrate.ts', '--database');
+  const smaller = await migrationsOf(database);
+  expect(smaller).not.toContain(newest);
+  const made = async (name: string): Promise<Project> =>
+    JSON.parse(
+      await program(
+        ...([earlier, settings, 'project.ts', 'create', '--name', name] as const),
+        ...['--owner', `owner@${name}.test`, '--sender', `hello@${name}.test`],
+      ),
+    );
+  const [busy, slow] = [await made('busy'), await made('slow')];
+  const oldApi = await startApi(earlier);
+  let { port } = oldApi;
+  const oldWorkers = [await startWorker(earlier, 'r1'), await startWorker(earlier, 'r1')];
+  await aWorkflow(port, busy);
+  const readers = Array.from({ length: recipients }, (_, n) => `reader-${n}@example.com`);
+  await db.count(
+    `insert into contacts (id, project_id, email, subscribed) select uuidv7(), $1, email, true from unnest($2::text[]) email`,
+    [slow.projectId, readers],
+  );
+  // Slow enough that it is under way until the end, whatever the machine does.
+  await db.count('update projects set send_rate = 2 where id = $1', [slow.projectId]);
+  const { data: campaign } = await call(port, slow, 'POST', '/campaigns', {
+    ...{ name: campaignSubject, subject: campaignSubject, body: '<p>Hi</p>', from: slow.sender, audienceType: 'ALL' },
+  });
+  await call(port, slow, 'POST', `/campaigns/${campaign.id}/send`, {});
+
+  const letters: string[] = [];
+  const people: string[] = [];
+  const sendOne = async () => {
+    const subject = `Letter ${letters.length}`;
+    letters.push(subject);
+    const mail = { from: busy.sender, to: `friend-${letters.length}@example.com`, subject, body: '<p>Hi</p>' };
+    await call(port, busy, 'POST', '/v1/send', mail);
+    return subject;
+  };
+  const enters = async () => {
+    const email = `member-${people.length}@example.org`;
+    people.push(email);
+    await call(port, busy, 'POST', '/events/track', { email, event: 'signup' });
+  };
+  /** Begins to send letters and to let people enter; answers what ends it. */
+  const startTraffic = () => {
+    const stopping = new AbortController();
+    const ended = (async () => {
+      while (!stopping.signal.aborted) {
+        await Promise.all([sendOne(), letters.length % 4 === 0 ? enters() : null]);
+        await pause(250);
+      }
+    })();
+    ended.catch((error) => {
+      refused = error;
+    });
+    return () => {
+      stopping.abort();
+      return ended;
+    };
+  };
+  let stopTraffic = startTraffic();
+  /** A letter of this moment, and what it takes to know that it has arrived. */
+  const aLetterArrives = async () => {
+    const subject = await sendOne();
+    await eventually(() => sentOf(subject)).toHaveLength(1);
+  };
+  await eventually(async () => (await sentOf(campaignSubject)).length).toBeGreaterThan(10);
+  await eventually(async () => (await sentOf('After the delay')).length).toBeGreaterThan(0);
+  await note('before the migration');
+
+  const migrate = () => program(ownRoot, settings, 'migrate.ts', '--database');
+  if (isExclusive) {
+    await expect(migrate()).rejects.toThrow('Nothing was changed');
+    await aLetterArrives();
+    await stopTraffic();
+    await stopApi(oldApi);
+    for (const old of oldWorkers) expect(await old.stop()).toBe(0);
+    expect(await migrate()).toContain(`${newest} applied`);
+    await startWorker(ownRoot, 'r2');
+    ({ port } = await startApi(ownRoot));
+    stopTraffic = startTraffic();
+  } else {
+    // The schema comes first, beside everything that runs.
+    expect(await migrate()).toContain(`${newest} applied`);
+    await aLetterArrives();
+    const before = (await sentOf(campaignSubject)).length;
+    await eventually(async () => (await sentOf(campaignSubject)).length).toBeGreaterThan(before);
+    const entered = people.length;
+    await eventually(() => people.length).toBeGreaterThan(entered);
+    await eventually(() => sentOf('After the delay')).toContain(people[entered]);
+    expect((await fetch(`http://127.0.0.1:${port}/ready`)).status).toBe(200);
+    await note('of the earlier release on the newer schema');
+
+    // Workers one by one, then the API.
+    for (const old of oldWorkers) {
+      await startWorker(ownRoot, 'r2');
+      await aLetterArrives();
+      expect(await old.stop()).toBe(0);
+      await aLetterArrives();
+    }
+    await note('with workers of both');
+    ({ port } = await startApi(ownRoot));
+    await stopApi(oldApi);
+  }
+  expect((await migrationsOf(database)).filter((name) => !smaller.includes(name))).toContain(newest);
+  await aLetterArrives();
+  await enters();
+  expect((await sentOf(campaignSubject)).length).toBeLessThan(recipients);
+  await stopTraffic();
+  await note('when nothing of the earlier release is left');
+
+  // What the earlier release has begun ends on this one.
+  await db.count('update projects set send_rate = null where id = $1', [slow.projectId]);
+  await eventually(async () => (await sentOf('After the delay')).length).toBe(people.length);
+  for (const email of people) await call(port, busy, 'POST', '/events/track', { email, event: 'paid' });
+  await eventually(async () => (await sentOf('After the event')).length).toBe(people.length);
+  const isSent = async () => (await call(port, slow, 'GET', `/campaigns/${campaign.id}`)).data.status;
+  await eventually(isSent).toBe('SENT');
+
+  // The balance: everything once, and nothing that waited for longer than a provider's circuit may be open.
+  const messages = await received();
+  const expected = [
+    ...letters.map((subject, n) => `${subject} friend-${n + 1}@example.com`),
+    ...people.flatMap((email) => [`After the delay ${email}`, `After the event ${email}`]),
+    ...readers.map((email) => `${campaignSubject} ${email}`),
+  ];
+  expect(messages.map(({ subject, to }) => `${subject} ${to[0]?.email}`).sort()).toEqual(expected.sort());
+  const ledger = await db.rows(`select status, count(*)::int as mails from emails group by 1`);
+  expect(ledger).toEqual([{ status: 'SENT', mails: expected.length }]);
+  const runs = await db.rows(`select status, count(*)::int as runs from automation_runs group by 1`);
+  expect(runs).toEqual([{ status: 'COMPLETED', runs: people.length }]);
+  const waited = await db.row<{ ms: number }>(
+    `select max(extract(epoch from sent_at - created_at))::float8 * 1000 as ms from emails where project_id = $1`,
+    [busy.projectId],
+  );
+  figures['longest wait of a mail, ms'] = Math.round(waited?.ms ?? Number.NaN);
+  console.log(figures);
+  if (!isExclusive) expect(waited?.ms).toBeLessThan(longestHeldMs);
+});
