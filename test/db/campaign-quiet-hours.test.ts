@@ -306,11 +306,19 @@ describe('a campaign in quiet hours', () => {
     await database.db.count(`update campaign_claims set due_at = now() - interval '1 second' where campaign_id = $1`, [
       campaign,
     ]);
-    expect(await lane()).toMatchObject({ sent: 1 });
+    // It stays open for the one who is not, whom the provider refuses again.
+    await refused();
     expect(await held()).toHaveLength(3);
+    const left = await database.db.rows('select contacts from campaign_claims where campaign_id = $1 and not settled', [
+      campaign,
+    ]);
+    expect(left).toEqual([{ contacts: claim?.contacts.slice(0, 1) }]);
     await setHours(null);
     await due();
-    expect(await lane()).toMatchObject({ sent: 3 });
+    await database.db.count(`update campaign_claims set due_at = now() - interval '1 second' where campaign_id = $1`, [
+      campaign,
+    ]);
+    expect(await lane()).toMatchObject({ sent: 4 });
     nobodyTwice();
     expect(await finishSend(database.db, campaign, 1)).toBe(true);
   });
