@@ -42,6 +42,7 @@ import { createRecovery, type RecoverableKind, type RecoveryDeps } from '../src/
 import { scheduleRevision } from '../src/store/outbox/schedules.ts';
 import { checkStore } from '../src/store/outbox/store-state.ts';
 import { openAutomations } from '../src/store/outbox/wake.ts';
+import type { LinkSettings } from '../src/templates/content/links.ts';
 import type { QueueKind } from '../temporal/commands.ts';
 import {
   automationActivities,
@@ -117,7 +118,7 @@ function httpActivities(deps: ActivityDeps): object {
   return {
     ...webhookActivities({
       db,
-      links: { pagesUrl: config.DASHBOARD_URI, apiUrl: config.API_URI, secret: config.LINK_SECRET },
+      links: linksOf(config),
       connect,
     }),
     ...webhookFeedActivities({
@@ -130,6 +131,14 @@ function httpActivities(deps: ActivityDeps): object {
       stopping,
     }),
   };
+}
+
+function linksOf({
+  DASHBOARD_URI: pagesUrl,
+  API_URI: apiUrl,
+  LINK_SECRET: secret,
+}: ActivityDeps['config']): LinkSettings {
+  return { pagesUrl, apiUrl, secret };
 }
 
 function bulkActivities(deps: ActivityDeps, delivery: QueueDeps): object {
@@ -154,6 +163,7 @@ function bulkActivities(deps: ActivityDeps, delivery: QueueDeps): object {
       stopping,
       encryptionKeys: config.encryptionKeys,
       startsPerHour: config.WORKFLOW_STARTS_PER_CONTACT_PER_HOUR,
+      simulations: { links: linksOf(config), keptDays: config.CONTACT_HISTORY_DAYS },
       dispatchSoon,
     }),
     ...erasureActivities({

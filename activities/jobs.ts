@@ -3,8 +3,16 @@ import { ApplicationFailure } from '@temporalio/common';
 import type { Logger } from 'pino';
 import { enrollSome } from '../src/automations/enrollment/past.ts';
 import { startsUnderWay } from '../src/automations/runtime/recovery.ts';
+import { type SimulationDeps, simulateSome } from '../src/automations/simulation/job.ts';
 import { foldContactChanges } from '../src/contacts/catalogue-queries.ts';
-import { changeContacts, type Enrolling, type Share, type ShareReport, shareReportOf } from '../src/imports/bulk.ts';
+import {
+  changeContacts,
+  type Enrolling,
+  type Share,
+  type ShareReport,
+  type Simulating,
+  shareReportOf,
+} from '../src/imports/bulk.ts';
 import { importRows } from '../src/imports/import.ts';
 import { findJob, finishJob, markDelayed } from '../src/imports/queries.ts';
 import { deliverWebhooks, type WebhookDeps, type WebhookReport } from '../src/insight/webhooks/deliver.ts';
@@ -22,6 +30,7 @@ export interface JobActivityDeps {
   encryptionKeys: readonly string[];
   /** Setting WORKFLOW_STARTS_PER_CONTACT_PER_HOUR. */
   startsPerHour: number;
+  simulations: SimulationDeps;
   /** Makes the calls behind the tickets soon. */
   dispatchSoon(...tickets: OutboxTicket[]): void;
   /** Milliseconds after which an activity hands the rest of the work to the next one. */
@@ -47,6 +56,7 @@ export function jobActivities(deps: JobActivityDeps) {
       deps.dispatchSoon(...tickets);
     },
   };
+  const simulating: Simulating = (store, id, position) => simulateSome(store, deps.simulations, id, position);
   // Another import of the project does not wait here, in the place of an import of somebody else.
   const imports = new KeyedTurns({ atOnce: 1 });
   return {
@@ -58,9 +68,9 @@ export function jobActivities(deps: JobActivityDeps) {
       return (await imports.tryRun(job.projectId, share)) ?? shareReportOf(job, 'busy');
     },
 
-    /** Changes contacts of a bulk job until none is left or its share of time is over. */
+    /** Changes, or simulates, contacts of a job until none is left or its share of time is over. */
     changeContactRows: (jobId: string): Promise<ShareReport> =>
-      work(jobId, (store, id, part) => changeContacts(store, id, part, enrolling)),
+      work(jobId, (store, id, part) => changeContacts(store, id, part, enrolling, simulating)),
 
     /** Ends a job as failed, for a reason that users understand; what it did stays done. */
     async failJob(jobId: string, reason: string): Promise<void> {

@@ -17,6 +17,7 @@ import type { Database } from '../src/store/sql.ts';
 import { taskQueue } from '../temporal/commands.ts';
 import { openTemporal } from '../temporal/connection.ts';
 import { prepareNamespace } from '../temporal/setup.ts';
+import { testSimulations } from '../test/support/jobs.ts';
 import { copyFrom } from './support/copy.ts';
 import { benchServices, benchStore } from './support/services.ts';
 
@@ -180,6 +181,7 @@ async function wholePath(config: Config, project: FirstProjectFacts, db: Databas
           stopping: new AbortController().signal,
           encryptionKeys: config.encryptionKeys,
           startsPerHour: 0,
+          simulations: testSimulations,
           dispatchSoon() {},
         }),
         maxCachedWorkflows: 10,

@@ -1217,7 +1217,7 @@ create table jobs (
   limited_by uuid,
   constraint jobs_pkey primary key (id),
   constraint jobs_project_id_fkey foreign key (project_id) references projects(id) on delete cascade,
-  constraint jobs_kind_check check ((kind = any (array['import'::text, 'bulk'::text]))),
+  constraint jobs_kind_check check ((kind = any (array['import'::text, 'bulk'::text, 'simulation'::text]))),
   constraint jobs_state_check check ((state = any (array['waiting'::text, 'active'::text, 'delayed'::text, 'completed'::text, 'failed'::text])))
 ) with (fillfactor=50);
 create index jobs_finished on jobs using btree (finished_at) where (finished_at is not null);
@@ -1566,6 +1566,19 @@ create table send_buckets (
   refilled_at timestamp with time zone default clock_timestamp() not null,
   constraint send_buckets_pkey primary key (id)
 ) with (fillfactor=50);
+
+-- A contact of a simulation, or an execution that it is compared with, in the order in which they are simulated; `outcome` is null until its turn. `tags`
+-- are what lists filter by.
+create table simulated_contacts (
+  job_id text not null,
+  n integer not null,
+  contact_id uuid not null,
+  run_id uuid,
+  tags text[] default '{}'::text[] not null,
+  outcome jsonb,
+  constraint simulated_contacts_pkey primary key (job_id, n),
+  constraint simulated_contacts_job_id_fkey foreign key (job_id) references jobs(id) on delete cascade
+);
 
 -- A program that sends by SMTP: a credential at an address. `credential` is `secret` for the secret key, the ID of a key with
 -- scopes, or `unknown` for a sign-in as the project with an invalid key. `refusal` is the last reply that refused, without addresses

@@ -52,7 +52,7 @@ export const historyOfFolded = sql`
         select contact_id from gone where sign < 0 and contact_id is not null)))`;
 
 /** The changes of a contact, whether they are folded or not. */
-function changesOf(projectId: string, contactId: string): Query {
+export function changesOf(projectId: string, contactId: string | Query): Query {
   return sql`(
     with waiting as (
       ${onlyChanged('contact_changes')} where project_id = ${projectId} and contact_id = ${contactId})

@@ -23,6 +23,10 @@ export const tags: Readonly<Record<string, { name: string; description: string }
     name: 'Workflows',
     description: 'Automations: a graph of steps that contacts go through, started by events or schedules.',
   },
+  simulations: {
+    name: 'Simulations',
+    description: 'What a graph of a workflow would have done to contacts of the past.',
+  },
   suppressions: {
     name: 'Suppressions',
     description: 'Rules that keep email from being sent to matching addresses, and the emails they suppressed.',

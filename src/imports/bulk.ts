@@ -61,6 +61,9 @@ export interface Enrolling {
   begin(tickets: readonly OutboxTicket[], runs: readonly string[]): void;
 }
 
+/** Simulates the next contacts of a job that is at a position. */
+export type Simulating = (db: Database, jobId: string, position: string) => Promise<Step>;
+
 /** The contacts of the next step, and the position of the job after it. */
 interface Portion {
   ids: string[];
@@ -79,6 +82,7 @@ export async function changeContacts(
   jobId: string,
   share: Share,
   enrolling: Enrolling | null = null,
+  simulating: Simulating | null = null,
 ): Promise<ShareReport> {
   const deadline = Date.now() + share.longestMs;
   const job = await findJob(db, jobId);
@@ -88,7 +92,10 @@ export async function changeContacts(
   if (job.spec.operation === 'undo') await foldContactChanges(db, job.projectId);
   for (let { position } = job; ; ) {
     const most = job.spec.operation === 'enroll' ? ((await enrolling?.remaining()) ?? 0) : 0;
-    const step = await db.transaction((tx) => takeStep(tx, jobId, position, enrolling, most));
+    const step =
+      job.kind === 'simulation' && simulating
+        ? await simulating(db, jobId, position)
+        : await db.transaction((tx) => takeStep(tx, jobId, position, enrolling, most));
     const { report } = step;
     if (step.runs) enrolling?.begin(step.tickets ?? [], step.runs);
     share.onStep(report);

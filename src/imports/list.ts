@@ -64,6 +64,6 @@ function pageOfJobs(db: Database, projectId: string, cursor: string | undefined,
         'unchanged', unchanged_count, 'failed', failure_count) as counts,
       failed_reason as "failedReason", cause, ${iso('created_at')} as "createdAt", ${iso('finished_at')} as "finishedAt",
       case when spec ->> 'operation' = 'undo' then spec #>> '{selector,jobId}' end as undoes
-    from jobs where project_id = ${projectId} and (created_at, id) < (${String(at)}::timestamptz, ${String(id)}::text)
+    from jobs where project_id = ${projectId} and kind <> 'simulation' and (created_at, id) < (${String(at)}::timestamptz, ${String(id)}::text)
     order by created_at desc, id desc limit ${limit}`);
 }

@@ -13,7 +13,7 @@ const mostErrors = 1_000;
 
 const p = defineEntity.properties;
 
-/** An import or a change of many contacts. `JobRow` is how work on it reads it. */
+/** An import, a change of many contacts, or a simulation of a workflow. `JobRow` is how work on it reads it. */
 export const Job = defineEntity({
   name: 'Job',
   tableName: 'jobs',
@@ -94,7 +94,9 @@ export type NewJob = Pick<JobRow, 'id' | 'projectId' | 'kind' | 'spec'>;
 /** Inserts a new job. */
 export async function insertJob(db: Database, { id, projectId, kind, spec }: NewJob): Promise<void> {
   const type = spec.operation === 'undo' ? 'undo' : kind;
-  await db.em.insert(Job, { id, projectId, kind, spec, cause: causeOf(db, type, id), limitedBy: limitingKey(db) });
+  // A simulation changes nothing.
+  const cause = type === 'simulation' ? null : causeOf(db, type, id);
+  await db.em.insert(Job, { id, projectId, kind, spec, cause, limitedBy: limitingKey(db) });
 }
 
 /** A job by its id, or null. */
@@ -202,9 +204,10 @@ export function stalledJobs(
   return stalledRows(db, { table: 'jobs', open: 'finished_at is null', columns }, query);
 }
 
-/** Removes up to `limit` jobs that ended more than so many hours ago. */
+/** Removes up to `limit` jobs that ended more than so many hours ago; simulations, which nothing can undo, after a week. */
 export function removeOldJobs(db: Database, hours: number, limit: number): Promise<number> {
   return db.count(sql`
     delete from jobs where id in (
-      select id from jobs where finished_at < now() - make_interval(hours => ${hours}) limit ${limit})`);
+      select id from jobs where finished_at < now() - make_interval(hours => case kind when 'simulation' then least(168, ${hours}) else ${hours} end)
+      limit ${limit})`);
 }

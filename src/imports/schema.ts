@@ -14,8 +14,9 @@ import {
 import { FilterBody } from '../segments/lists/schema.ts';
 import { ImportMapping } from './import-mapping.ts';
 
-/** Types of jobs; each has its own paths, and an id of one type is unknown under those of the other. */
-export const jobKinds = ['import', 'bulk'] as const;
+/** Types of jobs; each has its own paths, and an id of one type is unknown under those of the others. */
+export const jobKinds = ['import', 'bulk', 'simulation'] as const;
+const listedKinds = ['import', 'bulk'] as const;
 /** States of a job; the last two are final. */
 export const jobStates = ['waiting', 'active', 'delayed', 'completed', 'failed'] as const;
 
@@ -302,7 +303,7 @@ export type ListJobs = v.InferOutput<typeof ListJobs>;
 /** A job of a list. */
 const ListedJobBody = v.object({
   id: field('ID of the job.', v.string()),
-  kind: field('`import`, or `bulk` for every other change of many contacts.', v.picklist(jobKinds)),
+  kind: field('`import`, or `bulk` for every other change of many contacts.', v.picklist(listedKinds)),
   operation: field('What it does to contacts.', v.picklist(['import', ...bulkJobOperations])),
   state: field('State of the job; `completed` and `failed` are final.', v.picklist(jobStates)),
   progress: field('Progress in percent, from 0 to 100.', Integer),

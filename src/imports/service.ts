@@ -240,7 +240,8 @@ export async function getBulkJob(db: Database, projectId: string, id: string): P
 }
 
 // The errors are null until the job is completed.
-async function ownJob(db: Database, projectId: string, kind: JobRow['kind'], id: string) {
+/** A job of a project and a kind, with its errors once it is completed. @throws bare 404 */
+export async function ownJob(db: Database, projectId: string, kind: JobRow['kind'], id: string) {
   const job = isJobId(id) ? await findJob(db, id) : null;
   if (job === null || job.projectId !== projectId || job.kind !== kind)
     throw bareNotFound('No such job exists in this project');

@@ -100,6 +100,7 @@ export const erasableColumns: Readonly<Record<string, Readonly<Record<string, st
     retention_cursors: 'rule',
     segments: 'type watched_events',
     send_buckets: '',
+    simulated_contacts: 'job_id tags outcome',
     smtp_clients: 'credential ip refusal',
     suppression_rules: 'kind',
     templates: 'type',

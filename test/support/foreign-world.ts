@@ -81,6 +81,11 @@ export async function foreignWorld(api: TestApi, { db, ...store }: TestDatabase)
   );
   const automation = await anAutomation(db, project.id, { steps: { pause: ['DELAY', { amount: 1, unit: 'days' }] } });
   const [run] = await letIn(db, automation, [contact]);
+  const simulation = `simulation-${newId()}`;
+  await db.count(
+    `insert into jobs (id, project_id, kind, spec, state, finished_at) values ($1, $2, 'simulation', $3, 'failed', now())`,
+    [simulation, project.id, JSON.stringify({ workflowId: automation.id, names: {}, at: null })],
+  );
   const transition = await db.row<{ id: string }>('select id from automation_transitions where automation_id = $1', [
     automation.id,
   ]);
@@ -139,7 +144,7 @@ export async function foreignWorld(api: TestApi, { db, ...store }: TestDatabase)
       if (/\/emails\/:id(\/|$)/.test(path)) return email;
       const known: Record<string, string | undefined> = {
         contactId: contact,
-        jobId: path.includes('/import/') ? jobs.import : jobs.bulk,
+        jobId: path.includes('/simulations/') ? simulation : path.includes('/import/') ? jobs.import : jobs.bulk,
         projectId: project.id,
         stepId: automation.steps.pause,
         transitionId: transition?.id,
@@ -202,5 +207,8 @@ export const foreignBodies: Record<string, object> = {
     config: { amount: 1, unit: 'days' },
   },
   'POST /workflows/:id/executions': { contactId: newId() },
+  'POST /workflows/:id/simulations': {
+    over: { event: { from: '2026-01-01T00:00:00Z', until: '2026-02-01T00:00:00Z' } },
+  },
   'POST /workflows/:id/enroll': { event: { name: 'signed_up', since: new Date(0).toISOString() }, dryRun: true },
 };

@@ -3,6 +3,7 @@ import { entities } from '../../src/main/setup/database-settings.ts';
 import { installTemporalRuntime } from '../../src/main/worker/temporal-workers.ts';
 import { workflowBundle } from '../../src/main/worker/workflow-bundle.ts';
 import { openStore } from '../../src/store/orm.ts';
+import { testSimulations } from './jobs.ts';
 import { stopping } from './stopping-database.ts';
 
 /**
@@ -26,6 +27,7 @@ async function main([url = '', address = '', queuePrefix = '', stopAt = '']: str
       stopping: new AbortController().signal,
       encryptionKeys: [],
       startsPerHour: 0,
+      simulations: testSimulations,
       dispatchSoon() {},
     }),
   });

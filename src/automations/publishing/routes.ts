@@ -1,15 +1,20 @@
 import * as v from 'valibot';
 import { needScope } from '../../http/errors.ts';
 import { inProject, route, taggedReply } from '../../http/route.ts';
+import { QueuedJob } from '../../imports/schema.ts';
 import { dispatched } from '../list-service.ts';
 import { editOf } from '../rows.ts';
 import { PatchRollout, RolloutBody, WorkflowWithGraph } from '../schema.ts';
+import { ListSimulated, SimulatedPage, SimulateWorkflow, SimulationBody } from '../simulation/schema.ts';
+import { getSimulation, listSimulated, queueSimulation } from '../simulation/service.ts';
 import { TestRun, TestRunBody, testRun } from '../test-run/service.ts';
 import { changeRollout, endRollout, reportRollout } from './rollout.ts';
 import { PutGraph, PutGraphDone, PutGraphPreview, RolloutReport } from './schema.ts';
 import { putGraph } from './service.ts';
 
-/** Trying a graph, replacing the graph of an automation as a whole, and how far a new one is rolled out. */
+const simulationIds = { id: 'workflow' };
+
+/** Trying and simulating a graph, replacing the graph of an automation as a whole, and how far a new one is rolled out. */
 export const automationPublishingRoutes = [
   route.put('/workflows/:id/graph', {
     ...inProject('workflows:write'),
@@ -130,5 +135,55 @@ export const automationPublishingRoutes = [
       const { DASHBOARD_URI: pagesUrl, API_URI: apiUrl, LINK_SECRET: secret } = app.config;
       return testRun({ db, project, links: { pagesUrl, apiUrl, secret }, now: app.clock() }, params.id, body);
     },
+  }),
+  route.post('/workflows/:id/simulations', {
+    heavy: true,
+    refusals: [404, 409],
+    ...inProject('workflows:write'),
+    tag: 'simulations',
+    summary: 'Simulate a workflow',
+    operationId: 'simulateWorkflow',
+    description:
+      'Takes up to 10,000 contacts through a graph as it is saved, published, or in `graph`, with their data and events as of then. Executions run in their own time and do nothing: no email is sent, no webhook is called, no contact changes. Webhooks are taken to succeed, and limits of emails are not applied. `compareWith` compares with another version, or with what was recorded. Kept for 7 days.',
+    ids: simulationIds,
+    status: 202,
+    body: SimulateWorkflow,
+    example: {
+      over: { event: { from: '2026-10-01T00:00:00Z', until: '2026-11-01T00:00:00Z' } },
+      horizon: '30d',
+      compareWith: 'actual',
+    },
+    bodyLimit: 'document',
+    returns:
+      'The simulation is queued; poll `GET /workflows/{id}/simulations/{jobId}` until its `state` is `completed` or `failed`.',
+    reply: QueuedJob,
+    async handle({ app, db, project, actor, params, body }) {
+      needScope(actor, 'contacts:read');
+      return dispatched(app, await queueSimulation(db, project.id, params.id, body));
+    },
+  }),
+  route.get('/workflows/:id/simulations/:jobId', {
+    bareRefusals: [404],
+    ...inProject('workflows:read'),
+    tag: 'simulations',
+    summary: 'Get a simulation',
+    operationId: 'getWorkflowSimulation',
+    ids: simulationIds,
+    returns: 'The simulation with its `state` and `progress`; `result` is null until it is completed.',
+    reply: SimulationBody,
+    handle: ({ db, project, params }) => getSimulation(db, project.id, params.id, params.jobId),
+  }),
+  route.get('/workflows/:id/simulations/:jobId/contacts', {
+    bareRefusals: [404],
+    ...inProject('workflows:read'),
+    tag: 'simulations',
+    summary: 'List the contacts of a simulation',
+    operationId: 'listSimulatedContacts',
+    description: 'All that were simulated so far, or those that match every filter.',
+    ids: simulationIds,
+    query: ListSimulated,
+    returns: 'The page of contacts, with their executions.',
+    reply: SimulatedPage,
+    handle: ({ db, project, params, query }) => listSimulated(db, project.id, params.id, params.jobId, query),
   }),
 ];

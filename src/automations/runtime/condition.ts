@@ -113,6 +113,8 @@ export interface TreeScope {
   now: Date;
   /** Reads the data of the event that started the run; null for none. */
   trigger(): Promise<JsonObjectValue | null>;
+  /** Events, mail and memberships after this instant do not count; all do when absent. */
+  asOf?: Date;
 }
 
 /** Whether an event of a project passes the tests of a trigger or a wait, as far as these are of its data: of its name it is asked by others. */
@@ -154,14 +156,15 @@ export async function treesHold(
   db: Database,
   trees: readonly unknown[],
   { id, email, subscribed, data, createdAt, updatedAt }: StepContact,
-  { projectId, now, trigger }: TreeScope,
+  { projectId, now, trigger, asOf }: TreeScope,
 ): Promise<boolean[]> {
   try {
     const definitions = await Promise.all(trees.map((tree) => stepDefinition(db, projectId, tree)));
     const asksTrigger = definitions.some(({ condition }) =>
       filtersOf(condition).some(({ kind }) => kind === 'trigger'),
     );
-    const options = { projectId, now, reach: 'one', trigger: asksTrigger ? await trigger() : null } as const;
+    const event = asksTrigger ? await trigger() : null;
+    const options = { projectId, now, reach: 'one', trigger: event, ...(asOf && { asOf }) } as const;
     const tests = definitions.map(({ condition, segments }) => conditionQuery(condition, { ...options, segments }));
     const row = await db.row<{ held: (boolean | null)[] }>(sql`
       select array[${join(tests, ', ')}] as held

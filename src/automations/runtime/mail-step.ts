@@ -80,23 +80,41 @@ export async function sendStepMail(
     limitedBy: limitOf(run),
   };
   const output = { emailId: mail.id, sentAt: run.now, recipientType: recipient.type, recipientEmail: toAddress };
-  if (messageClass !== 'TRANSACTIONAL' && !isCustom && !contact.subscribed) {
-    await acceptMail(tx, [{ ...mail, unsent: { status: 'FAILED', reason: { code: 'not_subscribed' } } }]);
-    return { ...output, skipped: 'unsubscribed' };
+  const fate = await fateOfMail(tx, run, contact, { from: template.from, messageClass, recipient });
+  if ('unsent' in fate) {
+    await acceptMail(tx, [{ ...mail, unsent: fate.unsent }]);
+    return { ...output, skipped: fate.skipped };
   }
-  const suppression = await suppressionFor(tx, run, mail, recipient);
+  await acceptMail(tx, [fate.heldUntil === null ? mail : { ...mail, heldUntil: fate.heldUntil }]);
+  return fate.heldUntil === null ? output : { ...output, heldUntil: fate.heldUntil, heldBy: 'quietHours' };
+}
+
+/** What becomes of the mail of a step: it is written down and not sent, or waits for the end of quiet hours, or leaves at once. */
+export type MailFate = { skipped: string; unsent: NonNullable<NewMail['unsent']> } | { heldUntil: string | null };
+
+/** Decides what becomes of the mail of a step. Writes nothing. */
+export async function fateOfMail(
+  db: Database,
+  run: LockedRun,
+  contact: StepContact,
+  { from, messageClass, recipient }: { from: string; messageClass: MessageClass; recipient: MailRecipient },
+): Promise<MailFate> {
+  const isCustom = recipient.type === 'CUSTOM';
+  if (messageClass !== 'TRANSACTIONAL' && !isCustom && !contact.subscribed)
+    return { skipped: 'unsubscribed', unsent: { status: 'FAILED', reason: { code: 'not_subscribed' } } };
+  const toAddress = isCustom ? recipient.customEmail : contact.email;
+  const suppression = await suppressionFor(
+    db,
+    run,
+    { toAddress, from, contactId: contact.id, messageClass },
+    recipient,
+  );
   if (suppression !== null) {
-    await acceptMail(tx, [{ ...mail, unsent: { status: 'SUPPRESSED', suppression } }]);
-    return { ...output, skipped: suppression.kind === 'HOLDOUT' ? 'holdout' : 'suppressed' };
+    const skipped = suppression.kind === 'HOLDOUT' ? 'holdout' : 'suppressed';
+    return { skipped, unsent: { status: 'SUPPRESSED', suppression } };
   }
   const due = isCustom ? null : heldUntil(run.project, messageClass, contact, Date.parse(run.now));
-  if (due === null) {
-    await acceptMail(tx, [mail]);
-    return output;
-  }
-  const held = new Date(due).toISOString();
-  await acceptMail(tx, [{ ...mail, heldUntil: held }]);
-  return { ...output, heldUntil: held, heldBy: 'quietHours' };
+  return { heldUntil: due === null ? null : new Date(due).toISOString() };
 }
 
 /**
@@ -112,7 +130,7 @@ export function limitOf({ id, limitedBy }: LockedRun): string | null {
 async function suppressionFor(
   tx: Database,
   run: LockedRun,
-  { toAddress: to, from, contactId, messageClass }: NewMail,
+  { toAddress: to, from, contactId, messageClass }: Pick<NewMail, 'toAddress' | 'from' | 'contactId' | 'messageClass'>,
   recipient: MailRecipient,
 ): Promise<SuppressionMatch | null> {
   const { projectId, project, limitedBy } = run;

@@ -86,6 +86,13 @@ export const alreadySent = 'already sent';
 
 const iso = (column: string) => raw(isoText(column));
 
+/** Select list of `StepRun`. */
+export const stepRunFields =
+  raw(`id, step_id as "stepId", seq, step_type as "stepType", step_name as "stepName", status,
+  ${isoText('scheduled_for')} as "scheduledFor", ${isoText('execute_after')} as "executeAfter", event_name as "eventName", outcome,
+  resume_event_id as "resumeEventId", input, output, error, ${isoText('started_at')} as "startedAt",
+  ${isoText('completed_at')} as "completedAt"`);
+
 /**
  * Locks the contact of a run and reads it; null when it, or the run, is gone. It is the same kind of lock that a change of the
  * contact takes, and comes before the run's: so whoever changes the contact and then wakes one of its runs, as every recorded
@@ -128,11 +135,7 @@ export function elapsedMs({ now, startedAt }: Pick<LockedRun, 'now' | 'startedAt
 /** Locks the step execution that a run is in the middle of; null when it is between two steps. */
 export function lockOpenStepRun(tx: Database, runId: string, nextSeq: number): Promise<StepRun | null> {
   return tx.row<StepRun>(sql`
-    select id, step_id as "stepId", seq, step_type as "stepType", step_name as "stepName", status,
-      ${iso('scheduled_for')} as "scheduledFor", ${iso('execute_after')} as "executeAfter", event_name as "eventName", outcome,
-      resume_event_id as "resumeEventId", input, output, error, ${iso('started_at')} as "startedAt",
-      ${iso('completed_at')} as "completedAt"
-    from automation_step_runs
+    select ${stepRunFields} from automation_step_runs
     where run_id = ${runId} and seq = ${nextSeq - 1} and ${isOpenStep}
     for update`);
 }

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { triggerOf } from '@fernpost/workflow-graph';
 import * as v from 'valibot';
 import { getContact } from '../../contacts/service.ts';
@@ -5,13 +6,14 @@ import { isHeldOut } from '../../contacts/suppressions/matching.ts';
 import type { JsonObjectValue } from '../../lib/contact-data.ts';
 import { openStepStatuses } from '../../lib/enums.ts';
 import { AppError, invalid } from '../../lib/errors.ts';
-import { newId } from '../../lib/ids.ts';
+import { newId, uuid7 } from '../../lib/ids.ts';
 import { field, Instant, JsonObject, nameSchemas } from '../../lib/validation/fields.ts';
 import type { ProjectFacts } from '../../projects/directory.ts';
 import type { Database } from '../../store/sql.ts';
 import { type LinkSettings, recipientLinks } from '../../templates/content/links.ts';
 import { prepareContent } from '../../templates/content/prepare.ts';
 import { withinLimits } from '../../templates/service.ts';
+import { endsOf } from '../graph/exits.ts';
 import type { Graph, GraphStep } from '../graph/graph.ts';
 import { readStepConfig, stepTypes } from '../graph/step-configs.ts';
 import { nextTime, occurrencesOf, readDateTrigger, zoneFor } from '../graph/wait-until.ts';
@@ -31,7 +33,7 @@ import { StepFailure } from '../runtime/directive.ts';
 import { eventOf } from '../runtime/goals.ts';
 import { mailKind, templateOf } from '../runtime/mail-step.ts';
 import { type Rehearsed, type RehearsedRun, type RehearsedWorld, rehearse } from '../runtime/rehearsal.ts';
-import type { StepRun } from '../runtime/run-queries.ts';
+import { elapsedMs, type StepRun } from '../runtime/run-queries.ts';
 import { configOf, decideUntil, type RunFacts, recipientOf } from '../runtime/steps.ts';
 import { webhookRequest } from '../runtime/webhook-request.ts';
 import { draftGraph } from '../versions.ts';
@@ -112,29 +114,43 @@ export async function testRun(deps: TestRunDeps, id: string, wished: TestRun): P
   } = await getContact(db, project.id, wished.contactId);
   const contact = { id: contactId, email, subscribed, data: data as JsonObjectValue, createdAt, updatedAt };
   const context = wished.data ? contextOf(wished.data as JsonObjectValue) : null;
-  const { graph, names } = await graphOf(db, automation, wished);
+  const { graph, names } = wished.graph
+    ? await graphToTry(db, automation, wished.graph)
+    : { graph: await draftGraph(db, automation.id), names: new Map<string, string>() };
   const { name, holdout } = project;
   const run = {
     ...{ projectId: project.id, automationId: automation.id, automationName: automation.name, context },
     // Nothing is sent, so that nothing has to wait for the end of quiet hours.
     ...{ graph, contact, now, project: { name, disabled: false, holdout, quietHours: null, timeZone: null } },
   };
-  const world = worldOf(deps, wished, context);
+  const world = worldOf(deps, wished, run);
   const tested = (await refusalOf(db, run, wished)) ?? shown(await rehearse(run, world), triggerOutput(run));
   return { ...tested, steps: tested.steps.map((step) => ({ ...step, stepId: names.get(step.stepId) ?? step.stepId })) };
 }
 
-/** The graph to try, and what the request calls its new steps, by their ids. */
-async function graphOf(
+/**
+ * The graph of a request that is not saved, and what the request calls its new steps, by their IDs, which follow from that: a split sends a
+ * contact the same way each time. @throws 422 for a graph that could not be saved
+ */
+export async function graphToTry(
   db: Database,
   automation: NonNullable<Awaited<ReturnType<typeof findAutomation>>>,
-  { graph: given }: TestRun,
+  given: Omit<PutGraph, 'dryRun'>,
 ): Promise<{ graph: Graph; names: ReadonlyMap<string, string> }> {
-  if (given === undefined) return { graph: await draftGraph(db, automation.id), names: new Map() };
-  const { graph, plan } = await plannedGraph(db, automation, { ...given, dryRun: true });
+  const { graph: planned, plan } = await plannedGraph(db, automation, { ...given, dryRun: true });
   const problems = plan.problems.map((problem) => ({ ...problem, field: `graph.${problem.field}` }));
   if (problems.length > 0) throw invalid(problems, 'Correct these places of the graph and try it again.');
-  return { graph, names: new Map([...plan.ids].map(([name, stepId]) => [stepId, name])) };
+  const ids = new Map(
+    [...plan.ids].map(([name, stepId]) => [stepId, uuid7(0, 0, hashOf(`${automation.id}\n${name}`))]),
+  );
+  const graph = JSON.parse(JSON.stringify(planned), (_, value: unknown) =>
+    typeof value === 'string' ? (ids.get(value) ?? value) : value,
+  ) as Graph;
+  return { graph, names: new Map([...plan.ids].map(([name, stepId]) => [ids.get(stepId) ?? stepId, name])) };
+}
+
+function hashOf(text: string): Buffer {
+  return createHash('sha256').update(text).digest().subarray(0, 8);
 }
 
 // Without data it is a start by hand, which passes no tests.
@@ -242,7 +258,11 @@ function untilOutput({ input, output, startedAt, scheduledFor }: StepRun, facts:
 }
 
 /** The answers to the steps of a test run: conditions are asked of the rows as they are, and events come as the request says. */
-function worldOf(deps: TestRunDeps, { waits, waitData }: TestRun, trigger: JsonObjectValue | null): RehearsedWorld {
+function worldOf(
+  deps: TestRunDeps,
+  { waits, waitData }: TestRun,
+  { graph, context: trigger }: Pick<RehearsedRun, 'graph' | 'context'>,
+): RehearsedWorld {
   const { db, links, project } = deps;
   const scopeOf = ({ now }: { now: string }): TreeScope => ({
     projectId: project.id,
@@ -260,13 +280,23 @@ function worldOf(deps: TestRunDeps, { waits, waitData }: TestRun, trigger: JsonO
       const request = webhookRequest(configOf('WEBHOOK', step), {
         ...{ contact, context, urls, stepRunId: newId(), automation: { id, name }, run },
       });
-      return { method: request.method, url: request.url.href };
+      return { output: { method: request.method, url: request.url.href }, error: null };
     },
-    awaited: (name) => (waits === 'EVENT' ? { name, data } : null),
-    passes: (event, where) => eventPasses(db, project.id, event, where),
-    async meets(event, on) {
-      const asked = await eventOf(db, project.id, on);
-      return asked?.eventName === event.name && (await eventPasses(db, project.id, event, asked.where));
+    contactAt: (contact) => contact,
+    // An event that is awaited comes when the wait has begun.
+    eventSinceEntry: async () => null,
+    event: async () => null,
+    // An event that both ends the run and is waited for ends the run.
+    async wakes({ run, open }) {
+      if (waits !== 'EVENT' || open.eventName === null) return null;
+      const event = { name: open.eventName, data };
+      for (const exit of endsOf(graph.steps, elapsedMs(run))) {
+        const asked = await eventOf(db, project.id, exit.on);
+        if (asked?.eventName === event.name && (await eventPasses(db, project.id, event, asked.where)))
+          return { at: run.now, exit };
+      }
+      if (!(await eventPasses(db, project.id, event, open.input?.where))) return null;
+      return { at: run.now, event: { id: newId(), data, receivedAt: run.now } };
     },
   };
 }

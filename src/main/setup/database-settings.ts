@@ -5,6 +5,7 @@ import * as accounts from '../../accounts/entity.ts';
 import * as systemMails from '../../accounts/system-mail/queries.ts';
 import * as automations from '../../automations/entity.ts';
 import * as migrations from '../../automations/migrating/queries.ts';
+import * as simulations from '../../automations/simulation/facts.ts';
 import * as campaigns from '../../campaigns/entity.ts';
 import * as contacts from '../../contacts/entity.ts';
 import * as suppressions from '../../contacts/suppressions/rules.ts';
@@ -30,7 +31,7 @@ import * as templates from '../../templates/queries.ts';
 import * as uploads from '../../templates/uploads/service.ts';
 import * as versions from '../../templates/versions.ts';
 
-const workflows = [automations, migrations];
+const workflows = [automations, migrations, simulations];
 const platform = [accounts, systemMails, projects, keys, invitations, domains, wipes];
 const audience = [contacts, segments, suppressions, views, jobs];
 const content = [uploads, templates, blocks, brands, versions];

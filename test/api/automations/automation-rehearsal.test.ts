@@ -2,10 +2,11 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { advance } from '../../../src/automations/runtime/advance.ts';
 import { sql } from '../../../src/store/sql.ts';
 import { aProject, type TestApi, testApi } from '../../support/api.ts';
-import { type AutomationSpec, advanceDeps, anAutomation, anEvent, letIn } from '../../support/automation-fixtures.ts';
+import { advanceDeps, anAutomation, anEvent, letIn } from '../../support/automation-fixtures.ts';
 import { type AutomationHand, automationHand } from '../../support/automations.ts';
 import { type TestDatabase, testDatabase } from '../../support/database.ts';
 import { inFull } from '../../support/long.ts';
+import { chooser, randomGraph } from '../../support/random-graphs.ts';
 
 // What executions did, by the code that runs them and the rows that it wrote, is what test runs of the same graphs say.
 const graphs = inFull(5_000, 150);
@@ -29,73 +30,6 @@ afterAll(async () => {
   await api.close();
   await database.close();
 });
-
-type Choose = <Item>(items: readonly Item[]) => Item;
-
-/** Chooses by a seed, so that a graph that disagrees can be had again. */
-function chooser(of: number): Choose {
-  let state = of;
-  return (items) => {
-    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
-    return items[Math.floor((state / 2 ** 32) * items.length)] as (typeof items)[number];
-  };
-}
-
-const all = (...filters: object[]) => ({ logic: 'AND', groups: [{ filters }] });
-const large = [{ path: 'total', operator: 'greaterThan', value: 50 }];
-const isPro = { field: 'data.plan', operator: 'equals', value: 'pro' };
-const scores = { field: 'data.score', operator: 'greaterThan', value: 40 };
-
-function aStep(choose: Choose): [type: string, config: object] {
-  const amount = choose([1, 5, 30]);
-  // biome-ignore format: one line for each step
-  return choose<[string, object]>([
-    ['CONDITION', choose<object>([isPro, { field: 'event.total', operator: 'greaterThan', value: 50 }])],
-    ['CONDITION', { mode: 'tree', condition: all(choose([isPro, scores, { field: 'subscribed', operator: 'equals', value: true }])) }],
-    ['CONDITION', { mode: 'multi', field: 'data.score', branches: [{ id: 'yes', operator: 'exists' }, { id: 'no', condition: all(isPro) }] }],
-    ['SPLIT', { branches: [{ id: 'yes', percent: 50 }, { id: 'no', percent: 50 }] }],
-    ['DELAY', { amount, unit: choose(['minutes', 'hours']) }],
-    ['WAIT_FOR_EVENT', { eventName: choose(['order', 'visit']), timeout: choose([60, 3_600.5, 86_400]), ...choose([{}, { where: large }, { countsFrom: 'entry' }]) }],
-    ['WAIT_FOR_EVENT', { eventName: 'order', ...choose([{}, { where: large }]) }],
-    ['WAIT_UNTIL', { field: 'data.ends', passed: choose(['continue', 'exit']), offset: choose(['2h', '-1d']) }],
-    ['UPDATE_CONTACT', { updates: choose<object>([{ plan: 'pro' }, { plan: null }, { score: 90 }, { ends: '2020-05-01' }]) }],
-    ['UPDATE_CONTACT', { updates: {}, subscriptionAction: choose(['subscribe', 'unsubscribe']) }],
-    ['SEND_EMAIL', choose<object>([{ templateId: template }, { templateId: template }, {}])],
-    ['WEBHOOK', { url: 'https://crm.example.com/{{ plan }}' }],
-    ['EXIT', choose<object>([{}, { reason: 'enough' }])],
-  ]);
-}
-
-const branchesOf: Record<string, string[]> = {
-  CONDITION: ['yes', 'no'],
-  SPLIT: ['yes', 'no'],
-  WAIT_FOR_EVENT: ['EVENT', 'TIMEOUT'],
-};
-
-/** A graph without cycles: each path leads to a later step. Some paths are missing, and end the run. */
-function aGraph(choose: Choose): AutomationSpec {
-  const count = choose([2, 4, 7, 12, 30]);
-  const steps = Array.from({ length: count }, (_, n): [string, [string, object]] => [`s${n}`, aStep(choose)]);
-  const ways = steps.flatMap(([name, [type]], n): [string, string][] =>
-    type === 'EXIT' || n === count - 1
-      ? []
-      : (branchesOf[type] ?? [null]).flatMap((branch): [string, string][] => {
-          const to = `s${Math.min(count - 1, n + choose([1, 1, 1, 2, 3]))}`;
-          const from = branch === null ? name : `${name}.${branch}`;
-          return choose([true, true, true, true, true, false]) ? [[from, to]] : [];
-        }),
-  );
-  const byCondition = { id: 'rich', on: { condition: all(scores) }, reason: 'rich' };
-  const byEvent = { id: 'bought', on: { event: 'order', where: large }, reason: 'bought' };
-  const ends = Object.fromEntries([['then', choose(['exit', 'count'])]]);
-  const goal = { on: choose<object>([{ event: 'visit' }, { condition: all(isPro) }]), withinDays: 365, ...ends };
-  return {
-    steps: Object.fromEntries(steps) as AutomationSpec['steps'],
-    ways: [['trigger', 's0'], ...ways],
-    exits: choose<object[]>([[], [], [], [byCondition], [byEvent], [byEvent, byCondition]]),
-    ...choose([{}, {}, { goal }]),
-  };
-}
 
 /** A step of an execution or of a test run. */
 interface Passed {
@@ -222,7 +156,7 @@ test(`a test run takes the path of the execution, of ${graphs} random graphs`, {
   const count = (what: string) => met.set(what, (met.get(what) ?? 0) + 1);
   for (let n = 0; n < graphs; n += 1) {
     const choose = chooser(seed + n * 7_919);
-    const spec = aGraph(choose);
+    const spec = randomGraph(choose, template);
     const automation = await anAutomation(database.db, projectId, spec);
     const known = { plan: choose(['pro', 'free', undefined]), score: choose([10, 60, undefined]) };
     const ends = choose(['2021-03-01', '2022-12-24T10:00:00Z', 'soon', undefined]);

@@ -10,6 +10,7 @@ import { aProject, type TestApi, type TestProject, testApi } from '../../support
 import { campaignActivitiesFor } from '../../support/campaign-fixtures.ts';
 import { cli } from '../../support/cli.ts';
 import { type TestDatabase, testDatabase } from '../../support/database.ts';
+import { testSimulations } from '../../support/jobs.ts';
 import { FakeMailer } from '../../support/mailer.ts';
 import { aPerson, joins } from '../../support/people.ts';
 import { startReceiver } from '../../support/receiver.ts';
@@ -36,7 +37,7 @@ beforeAll(async () => {
   worker = await testWorker({
     queues: ['bulk', 'campaign'],
     activities: {
-      ...jobActivities({ ...shared, startsPerHour: 0, dispatchSoon() {} }),
+      ...jobActivities({ ...shared, startsPerHour: 0, simulations: testSimulations, dispatchSoon() {} }),
       ...erasureActivities({ ...shared, retentions, eraseMessages: null }),
       ...campaignActivitiesFor(database.db, new FakeMailer({ name: 'cli' })),
     },

@@ -1,4 +1,5 @@
 import { readFileSync, writeFileSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { type Body, type Fernpost, FernpostError, type Reply } from '@fernpost/sdk';
 import { Command } from 'commander';
 import { clientOf } from '../settings.ts';
@@ -23,7 +24,7 @@ interface WrittenFile extends Omit<WorkflowFile, 'id' | 'revision' | 'steps'>, T
   steps: (Graph['steps'][number] & { template?: string })[];
 }
 
-/** `fernpost workflows pull|plan|push|rollout|pause|resume|goal|retry|enroll`. */
+/** `fernpost workflows pull|plan|push|rollout|pause|resume|goal|retry|enroll|simulate`. */
 export function workflowCommands(): Command {
   return new Command('workflows')
     .description('keep the graph of a workflow in a file, retry what failed, and enroll contacts of the past')
@@ -95,7 +96,25 @@ export function workflowCommands(): Command {
         .option('--most-per-minute <count>', 'most contacts that enter within a minute', Number)
         .option('--dry-run', 'only show how many would enter')
         .action(enroll),
-    );
+    )
+    .addCommand(simulateCommand());
+}
+
+function simulateCommand(): Command {
+  return new Command('simulate')
+    .description('show what a workflow would have done to contacts; sends, calls and changes nothing')
+    .argument('<id>')
+    .option('--file <file>', 'the graph of this file; the saved one when absent')
+    .option('--version <number>', 'a version of the workflow', Number)
+    .option('--from <instant>', 'contacts that entered since, such as 2026-11-01T00:00:00Z; with --until')
+    .option('--until <instant>', 'and until')
+    .option('--segment <id>', 'the members of this segment')
+    .option('--contacts <ids>', 'contacts by their ids, separated by commas')
+    .option('--most <count>', 'most contacts', Number)
+    .option('--horizon <time>', 'how long each contact is followed, such as 90d or 12h')
+    .option('--no-events', 'no event comes after a contact entered')
+    .option('--compare <version>', 'a version, or "actual" for what was recorded')
+    .action(simulate);
 }
 
 function retryCommand(): Command {
@@ -363,6 +382,68 @@ async function enroll(id: string, options: EnrollOptions, command: Command): Pro
     return print(command, done, `${done.jobId} enrolls them: "fernpost jobs list" shows its progress.`);
   const reasons = Object.entries(done.reasons).map(([reason, contacts]) => `${contacts} would not: ${plain(reason)}`);
   print(command, done, [`${done.enters} of ${done.contacts} would enter.`, ...reasons].join('\n'));
+}
+
+interface SimulateOptions {
+  file?: string;
+  version?: number;
+  from?: string;
+  until?: string;
+  segment?: string;
+  contacts?: string;
+  most?: number;
+  horizon?: string;
+  events: boolean;
+  compare?: string;
+}
+
+async function simulate(id: string, options: SimulateOptions, command: Command): Promise<void> {
+  const { file, version, from, until, segment: segmentId, contacts, most, horizon, events, compare } = options;
+  if ((from === undefined) !== (until === undefined)) throw new UsageError('--from and --until go together.');
+  if ([from, segmentId, contacts].filter(Boolean).length !== 1)
+    throw new UsageError('Give one of --from with --until, --segment and --contacts.');
+  const client = clientOf(command);
+  const graph = file === undefined ? undefined : graphOf(await withTemplates(read(file), client));
+  const { jobId } = await client.workflows.simulate(id, {
+    ...(graph && { graph }),
+    ...(version === undefined ? {} : { version }),
+    over: {
+      ...(from && until && { event: { from, until } }),
+      ...(segmentId && { segmentId }),
+      ...(contacts && { contactIds: contacts.split(',') }),
+    },
+    ...(most === undefined ? {} : { most }),
+    ...(horizon && { horizon }),
+    futures: events ? 'recorded' : 'none',
+    ...(compare && { compareWith: compare === 'actual' ? compare : Number(compare) }),
+  });
+  for (;;) {
+    const simulation = await client.workflows.getSimulation(id, jobId);
+    if (simulation.state === 'failed')
+      throw new Error(`The simulation failed: ${plain(simulation.failedReason ?? '')}`);
+    if (simulation.result !== null) return print(command, simulation, summaryOf(simulation.result));
+    await sleep(1_000);
+  }
+}
+
+function summaryOf(result: NonNullable<Reply<'getWorkflowSimulation'>['result']>): string {
+  const { contacts, executions, ends, mails, steps, collisions, comparison, unknown, neverReached } = result;
+  const never = steps.filter(({ stepId }) => neverReached.includes(stepId)).map(({ name }) => plain(name));
+  const agreement = comparison?.agreement;
+  return [
+    `${executions} executions of ${contacts} contacts: ${ends.COMPLETED} completed, ${ends.EXITED} exited, ${ends.FAILED} failed, ${ends.INSIDE} still inside.`,
+    `${mails.count} emails; within 24 hours of another: ${collisions.within24Hours.mails}, after the goal: ${collisions.afterGoal.mails}, held by quiet hours: ${collisions.quietHours.mails}.`,
+    ...steps.map(({ name, reached, paths }) => {
+      const taken = Object.entries(paths).map(([path, count]) => `${plain(path)} ${count}`);
+      return `  ${plain(name)}: ${reached}${taken.length > 0 ? ` (${taken.join(', ')})` : ''}`;
+    }),
+    ...(never.length > 0 ? [`Never reached: ${never.join(', ')}.`] : []),
+    ...(comparison
+      ? [`There: ${comparison.counts.executions} executions, ${comparison.counts.mails.count} emails.`]
+      : []),
+    ...(agreement ? [`${agreement.agree} of ${agreement.compared} executions agree.`] : []),
+    ...unknown.map(({ code, contacts: count }) => `Unknown for ${count} contacts: ${code}.`),
+  ].join('\n');
 }
 
 /** Leaves out what is undefined. */

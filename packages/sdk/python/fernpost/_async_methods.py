@@ -551,6 +551,20 @@ class AsyncWorkflows(AsyncResource):
         result: types.EnrollContactsResult = await self._client.call("enrollContacts", path={"id": id}, body=body, **options)
         return result
 
+    async def simulate(self, id: str, body: types.SimulateWorkflowRequest, **options: Unpack[CallOptions]) -> types.QueuedJob:
+        """Simulate a workflow. Takes up to 10,000 contacts through a graph as it is saved, published, or in `graph`, with their data and events as of then. Executions run in their own time and do nothing: no email is sent, no webhook is called, no contact changes. Webhooks are taken to succeed, and limits of emails are not applied. `compareWith` compares with another version, or with what was recorded. Kept for 7 days. Needs the secret key, or a session with `X-Project-Id`. Keys with scopes need `workflows:write`."""
+        result: types.QueuedJob = await self._client.call("simulateWorkflow", path={"id": id}, body=body, **options)
+        return result
+
+    async def get_simulation(self, id: str, job_id: str, **options: Unpack[CallOptions]) -> types.WorkflowSimulation:
+        """Get a simulation. Needs the secret key, or a session with `X-Project-Id`. Keys with scopes need `workflows:read`."""
+        result: types.WorkflowSimulation = await self._client.call("getWorkflowSimulation", path={"id": id, "jobId": job_id}, **options)
+        return result
+
+    def list_simulated_contacts(self, id: str, job_id: str, query: Optional[types.ListSimulatedContactsQuery] = None, **options: Unpack[CallOptions]) -> AsyncPages[types.SimulatedContactsDataItem]:
+        """List the contacts of a simulation. All that were simulated so far, or those that match every filter. Needs the secret key, or a session with `X-Project-Id`. Keys with scopes need `workflows:read`."""
+        return self._client.pages("listSimulatedContacts", path={"id": id, "jobId": job_id}, query=query, **options)
+
     def list_executions(self, id: str, query: Optional[types.ListWorkflowExecutionsQuery] = None, **options: Unpack[CallOptions]) -> AsyncPages[types.ListedWorkflowExecution]:
         """List the executions of a workflow. `stepId` filters by the current step. Needs the secret key, or a session with `X-Project-Id`. Keys with scopes need `workflows:read`."""
         return self._client.pages("listWorkflowExecutions", path={"id": id}, query=query, **options)

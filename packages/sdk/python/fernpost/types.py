@@ -4482,6 +4482,125 @@ class SetHoldoutRequest(TypedDict):
     """When the control group ends by itself, as an ISO 8601 instant in the future; null or absent for never."""
 
 
+class SimulateWorkflowRequest(TypedDict):
+    graph: NotRequired[SimulateWorkflowRequestGraph]
+    """Graph to simulate, as in `PUT /workflows/{id}/graph`, which need not be saved."""
+    version: NotRequired[int]
+    """Version to simulate. Without `graph` and `version` it is the saved graph; with `compareWith: "actual"` the version that each execution had."""
+    over: SimulateWorkflowRequestOver
+    """The contacts that go through the workflow."""
+    most: NotRequired[int]
+    """Most contacts, or executions, to simulate, up to 10,000. Default: `10000`."""
+    horizon: NotRequired[str]
+    """How long each contact is followed, in `h` or `d`, up to 365 days. Default: `"90d"`."""
+    futures: NotRequired[Literal["recorded", "none"]]
+    """`recorded`: events that were recorded after a contact entered answer waits and end executions. `none`: no event comes, and waits time out. Default: `"recorded"`."""
+    compareWith: NotRequired[Union[Literal["actual"], int]]
+    """Number of a version that the same contacts go through as well, or `actual` for their executions that have ended; nothing when absent."""
+
+
+class SimulateWorkflowRequestGraph(TypedDict):
+    """Graph to simulate, as in `PUT /workflows/{id}/graph`, which need not be saved."""
+    steps: List[SimulateWorkflowRequestGraphStepsItem]
+    """All steps of the new graph. Steps that are left out are deleted."""
+    transitions: List[CreateWorkflowTransitionRequest]
+    """All transitions of the new graph."""
+    exits: NotRequired[Optional[List[WorkflowExit]]]
+    """What ends executions early, up to 20; absent leaves it, null removes all."""
+    goal: NotRequired[Optional[WorkflowGoal]]
+    """What the workflow is for; absent leaves it, null removes it."""
+
+
+class SimulateWorkflowRequestGraphStepsItem(TypedDict):
+    id: str
+    """ID of an existing step to keep it; any other text names a new step within this request. 1 to 100 characters."""
+    type: Literal["TRIGGER", "SEND_EMAIL", "DELAY", "WAIT_FOR_EVENT", "WAIT_UNTIL", "CONDITION", "SPLIT", "WEBHOOK", "UPDATE_CONTACT", "EXIT"]
+    """Type of the step. The graph needs its `TRIGGER`."""
+    name: str
+    """Name of the step."""
+    position: SimulateWorkflowRequestGraphStepsItemPosition
+    """Position of the step on the canvas."""
+    config: Dict[str, Any]
+    """Configuration of the step, which depends on its type. It may be incomplete until the workflow is enabled."""
+    templateId: NotRequired[Optional[str]]
+    """ID of the template that a `SEND_EMAIL` step sends; it can also be given in `config`."""
+    note: NotRequired[Optional[str]]
+    """Note for the people who edit the workflow, up to 2,000 characters; null or empty removes it."""
+
+
+class SimulateWorkflowRequestGraphStepsItemPosition(TypedDict):
+    """Position of the step on the canvas."""
+    x: float
+    """Pixels from the left."""
+    y: float
+    """Pixels from the top."""
+
+
+class SimulateWorkflowRequestOver(TypedDict):
+    """The contacts that go through the workflow."""
+    event: NotRequired[SimulateWorkflowRequestOverEvent]
+    """Contacts to whom the event that starts the workflow happened within this time, at most 366 days. With `compareWith: "actual"`, those whose executions started within it."""
+    segmentId: NotRequired[str]
+    """Current members of this segment."""
+    contactIds: NotRequired[List[str]]
+    """These contacts, 1 to 10,000."""
+    at: NotRequired[str]
+    """When members of a segment, or contacts by ID, enter. When absent: one horizon ago if recorded events answer waits, else now."""
+
+
+SimulateWorkflowRequestOverEvent = TypedDict(
+    "SimulateWorkflowRequestOverEvent",
+    {
+        "from": "str",
+        "until": "str",
+    },
+)
+
+
+class SimulatedContacts(TypedDict):
+    data: List[SimulatedContactsDataItem]
+    """Contacts, in the order in which they were simulated."""
+    cursor: Optional[str]
+    """Cursor of the next page; null on the last page."""
+
+
+class SimulatedContactsDataItem(TypedDict):
+    contactId: str
+    """ID of the contact."""
+    email: Optional[str]
+    """Email address of the contact; null when it was deleted since."""
+    executionId: Optional[str]
+    """ID of the execution that it is compared with; null otherwise."""
+    executions: List[SimulatedExecution]
+    """Executions of the contact here, up to 10."""
+    compared: Optional[List[SimulatedExecution]]
+    """Executions of the contact there, up to 10; null without `compareWith`."""
+
+
+class SimulatedExecution(TypedDict):
+    enteredAt: str
+    """When the contact enters."""
+    end: Literal["COMPLETED", "EXITED", "FAILED", "INSIDE"]
+    """How the execution ends; `INSIDE` when its time is over before."""
+    reason: Optional[str]
+    """Why it exits or fails; null otherwise."""
+    endsAt: str
+    """When it ends, or its time is over."""
+    stepId: Optional[str]
+    """ID of the last step."""
+    mails: List[SimulatedExecutionMailsItem]
+    """Emails that are sent, up to 50."""
+
+
+class SimulatedExecutionMailsItem(TypedDict):
+    stepId: str
+    """ID of the step."""
+    templateId: Optional[str]
+    """ID of the template; null without one."""
+    at: str
+    """When the email leaves."""
+
+
 class SmtpClient(TypedDict):
     ip: str
     """IP address it connects from."""
@@ -5674,6 +5793,336 @@ class WorkflowRolloutReportVersionsItemGoalInterval(TypedDict):
     """Upper bound."""
 
 
+class WorkflowSimulation(TypedDict):
+    id: str
+    """ID of the simulation."""
+    workflowId: str
+    """ID of the workflow."""
+    state: Literal["waiting", "active", "delayed", "completed", "failed"]
+    """State of the job; `completed` and `failed` are final."""
+    progress: int
+    """Progress in percent, from 0 to 100."""
+    createdAt: str
+    """Time of the request."""
+    at: Optional[str]
+    """When members of a segment, or contacts by ID, enter; send it as `over.at` to repeat the simulation. Null for `over.event`."""
+    failedReason: Optional[str]
+    """Why the job failed as a whole; null unless its state is `failed`."""
+    result: Optional[WorkflowSimulationResult]
+    """What was simulated; null until it is completed."""
+
+
+class WorkflowSimulationResult(TypedDict):
+    contacts: int
+    """Contacts, or executions, that were simulated."""
+    more: bool
+    """Whether there are more than `most`."""
+    gone: int
+    """Contacts that were deleted, or did not exist when they would have entered."""
+    executions: int
+    """Executions that started."""
+    refused: Dict[str, int]
+    """Entries that the rules of the workflow refused, by reason."""
+    steps: List[WorkflowSimulationResultStepsItem]
+    """Every step of the graph."""
+    neverReached: List[str]
+    """IDs of steps that no contact reached."""
+    ends: WorkflowSimulationResultEnds
+    """Executions by how they ended; `INSIDE` when their time was over before."""
+    reasons: Dict[str, int]
+    """Executions by why they ended, of those that exited or failed."""
+    failures: List[WorkflowSimulationResultFailuresItem]
+    """Steps that failed, most frequent first; up to 50."""
+    mails: WorkflowSimulationResultMails
+    """Emails of the workflow."""
+    collisions: WorkflowSimulationResultCollisions
+    """Emails of the workflow that may annoy their contact."""
+    goal: Optional[WorkflowSimulationResultGoal]
+    """The goal within the time that is simulated; null if the graph has none."""
+    comparison: Optional[WorkflowSimulationResultComparison]
+    """The other side of `compareWith`; null without."""
+    unknown: List[WorkflowSimulationResultUnknownItem]
+    """What the simulation does not know."""
+
+
+class WorkflowSimulationResultStepsItem(TypedDict):
+    stepId: str
+    """ID of the step; for a new step, its name in the request."""
+    name: str
+    """Name of the step."""
+    type: Literal["TRIGGER", "SEND_EMAIL", "DELAY", "WAIT_FOR_EVENT", "WAIT_UNTIL", "CONDITION", "SPLIT", "WEBHOOK", "UPDATE_CONTACT", "EXIT"]
+    """Type of the step."""
+    reached: int
+    """Executions that reached the step."""
+    inside: int
+    """Executions that were still at the step when their time was over."""
+    failed: int
+    """Executions that failed at the step."""
+    paths: Dict[str, int]
+    """Executions by the path that they took from the step: a branch, `EVENT` or `TIMEOUT`, `next`, `success`, or `exit:<id>`."""
+
+
+class WorkflowSimulationResultEnds(TypedDict):
+    """Executions by how they ended; `INSIDE` when their time was over before."""
+    COMPLETED: int
+    """Reached the end of their path."""
+    EXITED: int
+    """Left early."""
+    FAILED: int
+    """Failed at a step."""
+    INSIDE: int
+    """Were inside when their time was over."""
+
+
+class WorkflowSimulationResultFailuresItem(TypedDict):
+    stepId: str
+    """ID of the step."""
+    error: str
+    """Why it failed."""
+    count: int
+    """Number of executions."""
+
+
+class WorkflowSimulationResultMails(TypedDict):
+    """Emails of the workflow."""
+    count: int
+    """Emails that are sent."""
+    skipped: Dict[str, int]
+    """Emails that are not sent, by reason."""
+    timeZone: str
+    """Time zone of days and hours: that of the project, or UTC."""
+    byDay: List[WorkflowSimulationResultMailsByDayItem]
+    """Emails by the day and hour at which they leave."""
+
+
+class WorkflowSimulationResultMailsByDayItem(TypedDict):
+    day: str
+    """Day, in the time zone of `mails`."""
+    count: int
+    """Emails of the day."""
+    byHour: List[int]
+    """Emails of each hour of the day, from 0 to 23."""
+
+
+class WorkflowSimulationResultCollisions(TypedDict):
+    """Emails of the workflow that may annoy their contact."""
+    within24Hours: WorkflowSimulationResultCollisionsWithin24Hours
+    """Emails within 24 hours after another one of this workflow."""
+    afterGoal: WorkflowSimulationResultCollisionsAfterGoal
+    """Emails to contacts who had reached the goal in this execution."""
+    quietHours: WorkflowSimulationResultCollisionsQuietHours
+    """Emails that wait for the end of quiet hours."""
+
+
+class WorkflowSimulationResultCollisionsWithin24Hours(TypedDict):
+    """Emails within 24 hours after another one of this workflow."""
+    mails: int
+    """Number of emails."""
+    contacts: int
+    """Number of contacts."""
+
+
+class WorkflowSimulationResultCollisionsAfterGoal(TypedDict):
+    """Emails to contacts who had reached the goal in this execution."""
+    mails: int
+    """Number of emails."""
+    contacts: int
+    """Number of contacts."""
+
+
+class WorkflowSimulationResultCollisionsQuietHours(TypedDict):
+    """Emails that wait for the end of quiet hours."""
+    mails: int
+    """Number of emails."""
+    contacts: int
+    """Number of contacts."""
+
+
+class WorkflowSimulationResultGoal(TypedDict):
+    met: int
+    """Executions that reached it."""
+    metOnEntry: int
+    """Executions whose contact met its condition on entry; they are not counted."""
+
+
+class WorkflowSimulationResultComparison(TypedDict):
+    with: Union[Literal["actual"], int]
+    """Number of the version, or `actual`."""
+    counts: WorkflowSimulationCounts
+    """What the executions there come to."""
+    mails: List[WorkflowSimulationResultComparisonMailsItem]
+    """Contacts by what differs, for each email."""
+    agreement: Optional[WorkflowSimulationResultComparisonAgreement]
+    """Whether executions of the same version do what was recorded; null unless the comparison is with `actual`."""
+
+
+class WorkflowSimulationCounts(TypedDict):
+    executions: int
+    """Executions that started."""
+    refused: Dict[str, int]
+    """Entries that the rules of the workflow refused, by reason."""
+    steps: List[WorkflowSimulationCountsStepsItem]
+    """Every step of the graph."""
+    neverReached: List[str]
+    """IDs of steps that no contact reached."""
+    ends: WorkflowSimulationCountsEnds
+    """Executions by how they ended; `INSIDE` when their time was over before."""
+    reasons: Dict[str, int]
+    """Executions by why they ended, of those that exited or failed."""
+    failures: List[WorkflowSimulationCountsFailuresItem]
+    """Steps that failed, most frequent first; up to 50."""
+    mails: WorkflowSimulationCountsMails
+    """Emails of the workflow."""
+    collisions: WorkflowSimulationCountsCollisions
+    """Emails of the workflow that may annoy their contact."""
+    goal: Optional[WorkflowSimulationCountsGoal]
+    """The goal within the time that is simulated; null if the graph has none."""
+
+
+class WorkflowSimulationCountsStepsItem(TypedDict):
+    stepId: str
+    """ID of the step; for a new step, its name in the request."""
+    name: str
+    """Name of the step."""
+    type: Literal["TRIGGER", "SEND_EMAIL", "DELAY", "WAIT_FOR_EVENT", "WAIT_UNTIL", "CONDITION", "SPLIT", "WEBHOOK", "UPDATE_CONTACT", "EXIT"]
+    """Type of the step."""
+    reached: int
+    """Executions that reached the step."""
+    inside: int
+    """Executions that were still at the step when their time was over."""
+    failed: int
+    """Executions that failed at the step."""
+    paths: Dict[str, int]
+    """Executions by the path that they took from the step: a branch, `EVENT` or `TIMEOUT`, `next`, `success`, or `exit:<id>`."""
+
+
+class WorkflowSimulationCountsEnds(TypedDict):
+    """Executions by how they ended; `INSIDE` when their time was over before."""
+    COMPLETED: int
+    """Reached the end of their path."""
+    EXITED: int
+    """Left early."""
+    FAILED: int
+    """Failed at a step."""
+    INSIDE: int
+    """Were inside when their time was over."""
+
+
+class WorkflowSimulationCountsFailuresItem(TypedDict):
+    stepId: str
+    """ID of the step."""
+    error: str
+    """Why it failed."""
+    count: int
+    """Number of executions."""
+
+
+class WorkflowSimulationCountsMails(TypedDict):
+    """Emails of the workflow."""
+    count: int
+    """Emails that are sent."""
+    skipped: Dict[str, int]
+    """Emails that are not sent, by reason."""
+    timeZone: str
+    """Time zone of days and hours: that of the project, or UTC."""
+    byDay: List[WorkflowSimulationCountsMailsByDayItem]
+    """Emails by the day and hour at which they leave."""
+
+
+class WorkflowSimulationCountsMailsByDayItem(TypedDict):
+    day: str
+    """Day, in the time zone of `mails`."""
+    count: int
+    """Emails of the day."""
+    byHour: List[int]
+    """Emails of each hour of the day, from 0 to 23."""
+
+
+class WorkflowSimulationCountsCollisions(TypedDict):
+    """Emails of the workflow that may annoy their contact."""
+    within24Hours: WorkflowSimulationCountsCollisionsWithin24Hours
+    """Emails within 24 hours after another one of this workflow."""
+    afterGoal: WorkflowSimulationCountsCollisionsAfterGoal
+    """Emails to contacts who had reached the goal in this execution."""
+    quietHours: WorkflowSimulationCountsCollisionsQuietHours
+    """Emails that wait for the end of quiet hours."""
+
+
+class WorkflowSimulationCountsCollisionsWithin24Hours(TypedDict):
+    """Emails within 24 hours after another one of this workflow."""
+    mails: int
+    """Number of emails."""
+    contacts: int
+    """Number of contacts."""
+
+
+class WorkflowSimulationCountsCollisionsAfterGoal(TypedDict):
+    """Emails to contacts who had reached the goal in this execution."""
+    mails: int
+    """Number of emails."""
+    contacts: int
+    """Number of contacts."""
+
+
+class WorkflowSimulationCountsCollisionsQuietHours(TypedDict):
+    """Emails that wait for the end of quiet hours."""
+    mails: int
+    """Number of emails."""
+    contacts: int
+    """Number of contacts."""
+
+
+class WorkflowSimulationCountsGoal(TypedDict):
+    met: int
+    """Executions that reached it."""
+    metOnEntry: int
+    """Executions whose contact met its condition on entry; they are not counted."""
+
+
+class WorkflowSimulationResultComparisonMailsItem(TypedDict):
+    templateId: Optional[str]
+    """ID of the template; null for a step without one."""
+    same: int
+    """Contacts who get it in both, at the same time."""
+    onlyHere: int
+    """Contacts who get it only here."""
+    onlyThere: int
+    """Contacts who get it only there."""
+    earlier: int
+    """Contacts who get it earlier here."""
+    later: int
+    """Contacts who get it later here."""
+
+
+class WorkflowSimulationResultComparisonAgreement(TypedDict):
+    agree: int
+    """Executions that the simulation repeats step by step, at the same instants."""
+    compared: int
+    """Executions that can be compared."""
+    notComparable: Dict[str, int]
+    """Executions that cannot be compared, by reason."""
+    differences: List[WorkflowSimulationResultComparisonAgreementDifferencesItem]
+    """The first executions that differ, up to 20."""
+
+
+class WorkflowSimulationResultComparisonAgreementDifferencesItem(TypedDict):
+    contactId: str
+    """ID of the contact."""
+    executionId: str
+    """ID of the execution."""
+    stepId: Optional[str]
+    """ID of the step at which they part; null for the end."""
+    differs: List[str]
+    """What differs, such as `outcome` or `scheduledFor`."""
+
+
+class WorkflowSimulationResultUnknownItem(TypedDict):
+    code: Literal["history", "entries", "events", "future", "settings", "updatedAt"]
+    """`history`: the contact as of then is older than its history. `entries`, `events`: more entries or events than are followed. `future`: the execution goes on after now, where no event is known. `settings`: the project or a template was changed since. `updatedAt`: a condition asks when the contact was last changed."""
+    contacts: int
+    """Number of contacts it applies to."""
+
+
 class WorkflowTestRun(TypedDict):
     end: Literal["COMPLETED", "EXITED", "FAILED", "WAITING"]
     """How the execution would end: `COMPLETED`, `EXITED` or `FAILED`; `WAITING` if it would wait indefinitely."""
@@ -5953,6 +6402,25 @@ class ListWorkflowVersionsQuery(TypedDict):
     """Page number, counting from 1. Default: `1`."""
     pageSize: NotRequired[int]
     """Number of items on a page, 1 to 100. Default: `20`."""
+
+
+class ListSimulatedContactsQuery(TypedDict):
+    limit: NotRequired[int]
+    """Number of items on a page, 1 to 200. Default: `50`."""
+    cursor: NotRequired[str]
+    """`cursor` of the page before, unchanged; the first page when absent or empty."""
+    stepId: NotRequired[str]
+    """Contacts who reach this step."""
+    path: NotRequired[str]
+    """Contacts who take this path from the step `stepId`."""
+    end: NotRequired[Literal["COMPLETED", "EXITED", "FAILED", "INSIDE"]]
+    """Contacts whose execution ends so."""
+    mail: NotRequired[Literal["onlyHere", "onlyThere", "earlier", "later"]]
+    """Contacts for whom an email differs so."""
+    collision: NotRequired[Literal["within24Hours", "afterGoal", "quietHours"]]
+    """Contacts with such an email."""
+    agreement: NotRequired[Literal["agrees", "differs", "notComparable"]]
+    """Executions that agree with what was recorded, differ, or cannot be compared."""
 
 
 class ListWorkflowExecutionsQuery(TypedDict):

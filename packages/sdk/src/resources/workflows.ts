@@ -77,6 +77,22 @@ export class Workflows extends Resource {
   enroll(id: string, body: NonNullable<Body<'enrollContacts'>>, options?: CallOptions) {
     return this.client.call('enrollContacts', { path: { id }, body }, options);
   }
+  /** Takes contacts through a graph as of then by a job, and sends, calls and changes nothing. */
+  simulate(id: string, body: NonNullable<Body<'simulateWorkflow'>>, options?: CallOptions) {
+    return this.client.call('simulateWorkflow', { path: { id }, body }, options);
+  }
+  /** What the simulation came to, once its `state` is `completed`. */
+  getSimulation(id: string, jobId: string, options?: CallOptions) {
+    return this.client.call('getWorkflowSimulation', { path: { id, jobId } }, options);
+  }
+  listSimulatedContacts(
+    id: string,
+    jobId: string,
+    query: ListQuery<'listSimulatedContacts'> = {},
+    options?: CallOptions,
+  ) {
+    return this.client.list('listSimulatedContacts', { path: { id, jobId }, query }, options);
+  }
   listExecutions(id: string, query: ListQuery<'listWorkflowExecutions'> = {}, options?: CallOptions) {
     return this.client.list('listWorkflowExecutions', { path: { id }, query }, options);
   }
