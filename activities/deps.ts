@@ -2,7 +2,7 @@ import type { Logger } from 'pino';
 import type { buildConnector } from 'undici';
 import type { TellMembers } from '../src/accounts/system-mail/service.ts';
 import type { Payments } from '../src/billing/payments/payments.ts';
-import type { LaunchGate } from '../src/campaigns/launch-gate.ts';
+import type { LaunchGate } from '../src/campaigns/launch.ts';
 import type { DomainProvider, Mailer } from '../src/domains/providers/mailer.ts';
 import type { DnsLookup } from '../src/domains/records/findings.ts';
 import type { Config } from '../src/lib/config/config.ts';

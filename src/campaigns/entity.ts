@@ -3,7 +3,7 @@ import { CampaignStatus, campaignStatuses } from '../lib/enums.ts';
 import { ofProject } from '../projects/queries.ts';
 import { baseColumns } from '../store/columns.ts';
 import { contentColumns } from '../templates/queries.ts';
-import { type CanaryBody, type CanaryCounts, type CanaryStop, canaryStates } from './launch-body.ts';
+import { type CanaryBody, type CanaryCounts, type CanaryStop, canaryStates } from './launch.ts';
 import { audienceTypes, type EarlierRecipients } from './schema.ts';
 
 const p = defineEntity.properties;

@@ -8,7 +8,7 @@ import type { Database } from '../store/sql.ts';
 import { iconsUrlOf } from '../templates/brand/service.ts';
 import { type HeldRecipients, heldRecipientsOf, quietSentence } from './delivery/held.ts';
 import type { Campaign } from './entity.ts';
-import type { LaunchGate, LaunchShown } from './launch-gate.ts';
+import type { LaunchGate, LaunchShown } from './launch.ts';
 import { CampaignBody, type CampaignWithSegment } from './schema.ts';
 
 /**

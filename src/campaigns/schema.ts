@@ -22,7 +22,7 @@ import { SendingHold } from '../mail/engine/breaker.ts';
 import { SegmentBody } from '../segments/schema.ts';
 import { contentEntries, givenContentEntries, TypeField } from '../templates/schema.ts';
 import { needsContent } from '../templates/source.ts';
-import { Approval, CanaryBody } from './launch-body.ts';
+import { Approval, CanaryBody } from './launch.ts';
 
 /** How a campaign's audience is chosen (docs/contract/campaigns-and-workflows.md#2-3). */
 export const audienceTypes = ['ALL', 'SEGMENT', 'FILTERED'] as const;

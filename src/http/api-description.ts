@@ -1,4 +1,4 @@
-import { sessionCookie as cookieName } from '../lib/access.ts';
+import { sessionCookie as cookieName } from '../lib/enums.ts';
 import { AnyError, ErrorEnvelope } from './error-schemas.ts';
 import type { ApiDescription, Failure, Status } from './openapi/operation.ts';
 

@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
-import type { Role, Scope } from '../lib/access.ts';
 import type { Config } from '../lib/config/config.ts';
+import type { Role, Scope } from '../lib/enums.ts';
 import type { Clock } from '../lib/time.ts';
 import type { HeavyReads } from '../store/heavy-reads.ts';
 import type { Outbox } from '../store/outbox/dispatcher.ts';

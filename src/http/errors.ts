@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import type { Context, Middleware } from 'koa';
 import type { Logger } from 'pino';
-import type { Scope } from '../lib/access.ts';
+import type { Scope } from '../lib/enums.ts';
 import { AppError } from '../lib/errors.ts';
 import { isDatabaseError, type PassingFailure, passingFailure } from '../store/postgres/connection.ts';
 import type { Admitted } from './context.ts';

@@ -1,5 +1,5 @@
 import type * as v from 'valibot';
-import type { Role, Scope } from '../lib/access.ts';
+import type { Role, Scope } from '../lib/enums.ts';
 import type { AppError } from '../lib/errors.ts';
 import { etagOf } from '../lib/ids.ts';
 import type { FieldProblem } from '../lib/validation/problems.ts';

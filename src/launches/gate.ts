@@ -1,5 +1,5 @@
 import { audienceSize } from '../campaigns/audience/audience.ts';
-import type { LaunchGate, LaunchShown } from '../campaigns/launch-gate.ts';
+import type { LaunchGate, LaunchShown } from '../campaigns/launch.ts';
 import { CampaignStatus, editableStatuses } from '../lib/enums.ts';
 import { AppError } from '../lib/errors.ts';
 import { releaseStopped } from './canary/choose.ts';

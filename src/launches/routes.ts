@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { Drift } from '../campaigns/launch-body.ts';
+import { Drift } from '../campaigns/launch.ts';
 import { answer, depsOf, ids, message, ok, withMessage } from '../campaigns/record.ts';
 import { CampaignWithSegment } from '../campaigns/schema.ts';
 import { getCampaign } from '../campaigns/service.ts';

@@ -2,7 +2,7 @@ import type { TellMembers } from '../accounts/system-mail/service.ts';
 import { type BillingSettings, campaignTooLarge, limitExceeded, quotaFor } from '../billing/service.ts';
 import { usageCategory } from '../billing/usage-queries.ts';
 import { audienceSize, sourceTypeOf } from '../campaigns/audience/audience.ts';
-import type { Drift } from '../campaigns/launch-body.ts';
+import type { Drift } from '../campaigns/launch.ts';
 import { startOfSend, wakeCampaign } from '../campaigns/lifecycle/begin.ts';
 import type { ShowingDeps } from '../campaigns/record.ts';
 import type { CampaignWithSegment } from '../campaigns/schema.ts';

@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { scopes } from '../lib/access.ts';
+import { scopes } from '../lib/enums.ts';
 import { EmailField } from '../lib/validation/email-address.ts';
 import { choice, coded, field, GivenInstant, Instant, textField, Uuid } from '../lib/validation/fields.ts';
 

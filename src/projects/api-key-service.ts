@@ -1,7 +1,7 @@
 import { defineEntity, type InferEntity, LockMode } from '@mikro-orm/core';
 import { User } from '../accounts/entity.ts';
 import type { ScopedKey } from '../http/context.ts';
-import type { Scope } from '../lib/access.ts';
+import type { Scope } from '../lib/enums.ts';
 import { AppError, conflict, invalidField, notFound } from '../lib/errors.ts';
 import { isUuid } from '../lib/ids.ts';
 import { sha256 } from '../lib/seal.ts';

@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import { User } from '../accounts/entity.ts';
-import { roles } from '../lib/access.ts';
+import { roles } from '../lib/enums.ts';
 import { AppError, conflict, forbidden } from '../lib/errors.ts';
 import { isUuid } from '../lib/ids.ts';
 import { EmailField } from '../lib/validation/email-address.ts';

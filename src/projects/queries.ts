@@ -1,6 +1,6 @@
 import { defineEntity, type EntityData, type InferEntity } from '@mikro-orm/core';
 import { User } from '../accounts/entity.ts';
-import { type Role, roleIncludes } from '../lib/access.ts';
+import { type Role, roleIncludes } from '../lib/enums.ts';
 import { tryUnseal } from '../lib/seal.ts';
 import { baseColumns, isoInstant, lockRow } from '../store/columns.ts';
 import { type Database, raw, sql } from '../store/sql.ts';

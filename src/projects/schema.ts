@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { roles } from '../lib/access.ts';
+import { roles } from '../lib/enums.ts';
 import { isTimezone } from '../lib/time.ts';
 import { EmailField } from '../lib/validation/email-address.ts';
 import {

@@ -5,7 +5,7 @@ import { promisify } from 'node:util';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { adviseDmarc } from '../../src/domains/records/dmarc.ts';
-import { sessionCookie } from '../../src/lib/access.ts';
+import { sessionCookie } from '../../src/lib/enums.ts';
 import { eventually, temporaryFolder } from '../../tools/local-stack/test/fakes.ts';
 import { aProject, type TestProject } from '../support/api.ts';
 import { audience } from '../support/audience.ts';

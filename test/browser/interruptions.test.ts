@@ -1,6 +1,6 @@
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { sessionCookie } from '../../src/lib/access.ts';
+import { sessionCookie } from '../../src/lib/enums.ts';
 import { eventually } from '../../tools/local-stack/test/fakes.ts';
 import { aProject, type TestApi, type TestProject, testApi } from '../support/api.ts';
 import { followRequests, sharedBrowser } from '../support/browser.ts';

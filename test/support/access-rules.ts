@@ -1,4 +1,4 @@
-import type { Scope } from '../../src/lib/access.ts';
+import type { Scope } from '../../src/lib/enums.ts';
 
 /** Who calls, as the table of access knows them. The project in question is always the same one. */
 export const callers = [

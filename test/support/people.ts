@@ -2,8 +2,8 @@ import { randomBytes } from 'node:crypto';
 import { type AccountType, insertUser } from '../../src/accounts/queries.ts';
 import { signSession } from '../../src/accounts/sessions.ts';
 import { hashPassword } from '../../src/accounts/sign-in.ts';
-import { type Role, sessionCookie } from '../../src/lib/access.ts';
 import type { Config } from '../../src/lib/config/config.ts';
+import { type Role, sessionCookie } from '../../src/lib/enums.ts';
 import type { Database } from '../../src/store/sql.ts';
 
 /** Somebody with an account, as a test needs them. */

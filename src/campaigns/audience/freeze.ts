@@ -4,7 +4,7 @@ import { AppError } from '../../lib/errors.ts';
 import { leastId } from '../../lib/ids.ts';
 import type { Clock } from '../../lib/time.ts';
 import type { Database } from '../../store/sql.ts';
-import type { LaunchGate, ReviewedSend } from '../launch-gate.ts';
+import type { LaunchGate, ReviewedSend } from '../launch.ts';
 import { noteCampaign } from '../state.ts';
 import { type AudienceCursor, openAudience } from './cursor.ts';
 import { type ExpandedCampaign, type Expansion, expandPage, expansionPage } from './expansion.ts';

@@ -6,7 +6,7 @@ import { reasonText } from '../../mail/ledger/reasons.ts';
 import { type Database, sql } from '../../store/sql.ts';
 import type { Audience } from '../audience/audience.ts';
 import { sendFacts } from '../delivery/claims.ts';
-import type { LaunchGate } from '../launch-gate.ts';
+import type { LaunchGate } from '../launch.ts';
 import { openSend, unscheduleSend } from '../state.ts';
 
 /** A scheduled campaign whose time has come. */

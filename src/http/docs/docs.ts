@@ -2,12 +2,20 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import type { Options } from 'minisearch';
 import type { OpenApiDocument } from './document.ts';
 import { type Download, downloadsText, type Served } from './downloads.ts';
-import { type Guide, type GuideLink, guideParts, listGuides, readGuide, renderGuide } from './guides.ts';
+import {
+  type Guide,
+  type GuideLink,
+  guideParts,
+  listGuides,
+  readGuide,
+  renderGuide,
+  type SearchEntry,
+} from './guides.ts';
 import { docsPage, type LinkGroup } from './layout.ts';
 import { Reference } from './reference.ts';
-import { type SearchEntry, searchJson, searchModule } from './search.ts';
 
 export type { OpenApiDocument } from './document.ts';
 export type { Download } from './downloads.ts';
@@ -182,4 +190,32 @@ function hashed(content: Content): DocsFile {
 function twinOf(address: string): string | null {
   if (address === '/docs') return '/docs/README.md';
   return address.startsWith('/docs/') ? `${address}.md` : null;
+}
+
+// Whoever builds an index of the entries by these searches as the pages do, so they are sent along.
+const searchOptions = {
+  fields: ['title', 'words', 'place', 'text'],
+  storeFields: ['title', 'place', 'text', 'address'],
+  searchOptions: { prefix: true, fuzzy: 0.2, combineWith: 'AND', boost: { title: 4, words: 3, place: 2 } },
+} satisfies Options;
+
+/**
+ * What is searched as JSON: `{ options, entries }`, for `new MiniSearch(options)` and its `addAll(entries)`. The index
+ * of the whole documentation is twice as large as its text and built in a fifth of a second, so browsers build it.
+ */
+function searchJson(entries: Iterable<SearchEntry>): string {
+  const numbered = Array.from(entries, (entry, id) => ({ id, ...entry, words: wordsOf(entry.title) }));
+  return JSON.stringify({ options: searchOptions, entries: numbered });
+}
+
+/** The module that searches in browsers. */
+function searchModule(): string {
+  const file = readFileSync(fileURLToPath(import.meta.resolve('minisearch')), 'utf8');
+  return file.replace(/^\/\/# sourceMappingURL=.*$/m, '');
+}
+
+// `publicKeyMode` is found by "key mode" as well.
+function wordsOf(title: string): string | undefined {
+  const words = title.replaceAll(/(?<=[a-z\d])(?=[A-Z])/g, ' ');
+  return words === title ? undefined : words;
 }

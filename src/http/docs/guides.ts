@@ -2,7 +2,6 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Marked, type Token, type Tokens } from 'marked';
 import { type Code, snippetHtml } from './document.ts';
-import { plainText } from './search.ts';
 
 /** A guide as the list of guides names it. */
 export interface GuideLink {
@@ -141,4 +140,27 @@ function addressOf(href: string): string {
   const [, name, anchor = ''] = /^([\w-]+)\.md(#.*)?$/.exec(href) ?? [];
   if (name === undefined) return href;
   return `${name === 'README' ? '/docs' : `/docs/${name}`}${anchor}`;
+}
+
+/** Markdown without its markup, in one line. */
+export function plainText(markdown: string): string {
+  return markdown
+    .replaceAll(/<a id="[^"]*"><\/a>/g, '')
+    .replaceAll(/!?\[([^\]]*)\]\([^)]*\)/g, '$1')
+    .replaceAll(/^```\w*$/gm, '')
+    .replaceAll(/^\|?(?:\s*:?-+:?\s*\|)+\s*$/gm, '')
+    .replaceAll(/`|\*\*/g, '')
+    .replaceAll('|', ' ')
+    .replaceAll(/\s+/g, ' ')
+    .trim();
+}
+
+/** A place in the documentation that can be found. */
+export interface SearchEntry {
+  title: string;
+  /** Where it belongs, in a few words: `Guide`, `POST /v1/send`. */
+  place: string;
+  /** Its text without markup. */
+  text: string;
+  address: string;
 }

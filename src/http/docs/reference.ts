@@ -14,8 +14,7 @@ import {
 import type { Placed } from './examples/request.ts';
 import { examplesOf } from './examples.ts';
 import { type Field, FieldReader, fieldsHtml, isPlain, type Parts, partsHtml, partsMarkdown } from './fields.ts';
-import type { Guide } from './guides.ts';
-import { plainText, type SearchEntry } from './search.ts';
+import { type Guide, plainText, type SearchEntry } from './guides.ts';
 
 /** The API reference: an overview, and a page for each tag of the document. */
 export class Reference {

@@ -1,7 +1,7 @@
 import type { TellMembers } from '../../accounts/system-mail/service.ts';
 import { type HeldRecipients, heldSql, quietSentence } from '../../campaigns/delivery/held.ts';
 import { CampaignCanary, CampaignSend } from '../../campaigns/entity.ts';
-import type { CanaryCounts, CanaryState, CanaryStop } from '../../campaigns/launch-body.ts';
+import type { CanaryCounts, CanaryState, CanaryStop } from '../../campaigns/launch.ts';
 import { lockSending, setPaused } from '../../campaigns/state.ts';
 import { isoText } from '../../store/columns.ts';
 import type { OutboxTicket } from '../../store/outbox/queries.ts';

@@ -1,5 +1,5 @@
 import { CampaignCanary, CampaignSend } from '../../campaigns/entity.ts';
-import type { CanaryCounts, CanaryState } from '../../campaigns/launch-body.ts';
+import type { CanaryCounts, CanaryState } from '../../campaigns/launch.ts';
 import { wakeCampaign } from '../../campaigns/lifecycle/begin.ts';
 import { keepSendLimits, lockCampaign, lockSending } from '../../campaigns/state.ts';
 import { CampaignStatus } from '../../lib/enums.ts';

@@ -1,4 +1,4 @@
-import type { CanaryCounts, CanaryStop } from '../../campaigns/launch-body.ts';
+import type { CanaryCounts, CanaryStop } from '../../campaigns/launch.ts';
 
 /** Percentages of the mailed slice that must not be exceeded, with two decimals at most; null or absent is no limit. */
 export interface StopIf {

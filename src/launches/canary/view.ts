@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import { canaryLedger } from '../../campaigns/delivery/ledger.ts';
-import type { CanaryBody, CanaryCounts, CanaryState, CanaryStop } from '../../campaigns/launch-body.ts';
+import type { CanaryBody, CanaryCounts, CanaryState, CanaryStop } from '../../campaigns/launch.ts';
 import { field, nameSchemas, wholeNumber } from '../../lib/validation/fields.ts';
 import { isoText } from '../../store/columns.ts';
 import { type Database, raw, sql } from '../../store/sql.ts';

@@ -1,8 +1,8 @@
 import type { TellMembers } from '../../accounts/system-mail/service.ts';
-import type { Approval, Drift } from '../../campaigns/launch-body.ts';
+import type { Approval, Drift } from '../../campaigns/launch.ts';
 import type { LockedCampaign } from '../../campaigns/state.ts';
 import type { KeyActor, MemberActor } from '../../http/context.ts';
-import { roleIncludes } from '../../lib/access.ts';
+import { roleIncludes } from '../../lib/enums.ts';
 import { AppError, conflict, forbidden } from '../../lib/errors.ts';
 import { actorName } from '../../projects/audit/queries.ts';
 import { recordChange } from '../../projects/audit/record.ts';

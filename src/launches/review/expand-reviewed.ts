@@ -1,6 +1,6 @@
 import { needsSubscription, sourceTypeOf } from '../../campaigns/audience/audience.ts';
 import type { AudienceCursor } from '../../campaigns/audience/cursor.ts';
-import type { ReviewedContacts, ReviewedSend } from '../../campaigns/launch-gate.ts';
+import type { ReviewedContacts, ReviewedSend } from '../../campaigns/launch.ts';
 import { leastId } from '../../lib/ids.ts';
 import { acceptingMail } from '../../mail/ledger/accept.ts';
 import { type Database, sql } from '../../store/sql.ts';

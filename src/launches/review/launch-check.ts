@@ -1,6 +1,6 @@
 import { audienceRule, inBaseAudience } from '../../campaigns/audience/audience.ts';
 import { CampaignSend } from '../../campaigns/entity.ts';
-import type { Drift } from '../../campaigns/launch-body.ts';
+import type { Drift } from '../../campaigns/launch.ts';
 import type { LockedCampaign } from '../../campaigns/state.ts';
 import { AppError } from '../../lib/errors.ts';
 import { type Database, sql } from '../../store/sql.ts';

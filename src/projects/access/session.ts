@@ -9,7 +9,7 @@ import {
 import type { MemberActor, RequestCredentials, UserActor } from '../../http/context.ts';
 import { noSuchProject, unauthorized } from '../../http/errors.ts';
 import type { Route } from '../../http/route.ts';
-import { type Role, roleIncludes } from '../../lib/access.ts';
+import { type Role, roleIncludes } from '../../lib/enums.ts';
 import { AppError, forbidden } from '../../lib/errors.ts';
 import { isUuid } from '../../lib/ids.ts';
 import type { AccessDeps } from './authenticate.ts';

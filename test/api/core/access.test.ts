@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Route } from '../../../src/http/route.ts';
 import { systemRoutes } from '../../../src/http/system.ts';
-import { type Scope, scopes } from '../../../src/lib/access.ts';
+import { type Scope, scopes } from '../../../src/lib/enums.ts';
 import { newId } from '../../../src/lib/ids.ts';
 import { routes } from '../../../src/main/api/routes.ts';
 import {

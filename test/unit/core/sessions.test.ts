@@ -8,8 +8,8 @@ import {
   sessionTokens,
   signSession,
 } from '../../../src/accounts/sessions.ts';
-import { roleIncludes, roles } from '../../../src/lib/access.ts';
 import type { Config } from '../../../src/lib/config/config.ts';
+import { roleIncludes, roles } from '../../../src/lib/enums.ts';
 import { networkOf } from '../../../src/lib/network.ts';
 
 const secret = 'a secret of at least thirty-two bytes';

@@ -6,6 +6,10 @@ import { type DrillOptions, readOptions } from './plan.ts';
 import { drillSettings, runDrill } from './run.ts';
 import { type DrilledService, type Stack, startStack } from './stack.ts';
 
+export { type Call, client } from './letters.ts';
+export type { Victim } from './plan.ts';
+export { type DrilledService, startStack } from './stack.ts';
+
 const say = (line: string) => console.log(line);
 /**
  * Runs the drill and prints its balance sheet. Answers the status for the process: 0 when everything is accounted for.
