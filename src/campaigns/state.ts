@@ -1,3 +1,4 @@
+import { LockMode } from '@mikro-orm/core';
 import { campaignEvent } from '../contacts/events/queries.ts';
 import { type CampaignStatus, editableStatuses, openStatuses } from '../lib/enums.ts';
 import { beyondRecipients, notFound } from '../lib/errors.ts';
@@ -5,7 +6,7 @@ import { lockRow } from '../store/columns.ts';
 import { recordingEvents } from '../store/record-events.ts';
 import { type Database, limitingKey, type Query, raw, sql } from '../store/sql.ts';
 import type { Audience } from './audience/audience.ts';
-import { Campaign } from './entity.ts';
+import { Campaign, CampaignSend } from './entity.ts';
 
 /** Sender and audience of a campaign, and where it stands, locked until the transaction ends. */
 export interface LockedCampaign extends Audience {
@@ -88,9 +89,8 @@ export async function lockSending(tx: Database, id: string, sendSeq: number): Pr
 
 /** Locks a send, as every claim does: whoever holds it knows that no claim is being made. Answers false when it is gone. */
 export async function lockCampaignSend(tx: Database, id: string, sendSeq: number): Promise<boolean> {
-  const held = await tx.row(sql`
-    select 1 as held from campaign_sends where campaign_id = ${id} and send_seq = ${sendSeq} for update`);
-  return held !== null;
+  const lock = { fields: ['sendSeq'], lockMode: LockMode.PESSIMISTIC_WRITE, disableIdentityMap: true } as const;
+  return (await tx.em.findOne(CampaignSend, { campaignId: id, sendSeq }, lock)) !== null;
 }
 
 /**

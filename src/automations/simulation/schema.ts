@@ -128,7 +128,7 @@ export const simulatedEnds = ['COMPLETED', 'EXITED', 'FAILED', 'INSIDE'] as cons
 export const mailDifferences = ['onlyHere', 'onlyThere', 'earlier', 'later'] as const;
 export const collisionKinds = ['within24Hours', 'afterGoal', 'quietHours'] as const;
 /** Why the history does not tell everything about a contact. */
-export const simulationLimits = ['history', 'entries', 'events', 'future', 'settings', 'updatedAt'] as const;
+export const simulationLimits = ['history', 'entries', 'events', 'future', 'settings'] as const;
 const agreements = ['agrees', 'differs', 'notComparable'] as const;
 
 const Counted = (of: string) => field(of, v.record(v.string(), Integer));
@@ -265,7 +265,7 @@ const SimulationResult = v.object({
     v.array(
       v.object({
         code: field(
-          '`history`: the contact as of then is older than its history. `entries`, `events`: more entries or events than are followed. `future`: the execution goes on after now, where no event is known. `settings`: the project or a template was changed since. `updatedAt`: a condition asks when the contact was last changed.',
+          '`history`: the contact as of then is older than its history. `entries`, `events`: more entries or events than are followed. `future`: the execution goes on after now, where no event is known. `settings`: the project was changed since.',
           v.picklist(simulationLimits),
         ),
         contacts: field('Number of contacts it applies to.', Integer),

@@ -1,3 +1,4 @@
+import { LockMode } from '@mikro-orm/core';
 import { usageMoved } from '../../billing/daily-queries.ts';
 import { isOfClaim } from '../../campaigns/delivery/held.ts';
 import { Campaign, CampaignLedgerSum, CampaignSend } from '../../campaigns/entity.ts';
@@ -150,9 +151,13 @@ async function lockMail(tx: Database, contactId: string): Promise<void> {
     order by id for no key update`);
   await tx.rows(sql`
     select from email_queue where email_id in (select e.id from emails e where ${unsent(contactId)}) order by email_id for update`);
-  await tx.rows(sql`
-    select from campaign_sends where campaign_id = any(${campaigns.map(({ id }) => id)}::uuid[])
-    order by campaign_id, send_seq for update`);
+  const sends = { campaignId: campaigns.map(({ id }) => id) };
+  await tx.em.find(CampaignSend, sends, {
+    fields: ['sendSeq'],
+    orderBy: { campaignId: 'asc', sendSeq: 'asc' },
+    lockMode: LockMode.PESSIMISTIC_WRITE,
+    disableIdentityMap: true,
+  });
 }
 
 async function isLeaving(tx: Database, contactId: string): Promise<boolean> {

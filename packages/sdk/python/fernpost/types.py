@@ -6117,8 +6117,8 @@ class WorkflowSimulationResultComparisonAgreementDifferencesItem(TypedDict):
 
 
 class WorkflowSimulationResultUnknownItem(TypedDict):
-    code: Literal["history", "entries", "events", "future", "settings", "updatedAt"]
-    """`history`: the contact as of then is older than its history. `entries`, `events`: more entries or events than are followed. `future`: the execution goes on after now, where no event is known. `settings`: the project or a template was changed since. `updatedAt`: a condition asks when the contact was last changed."""
+    code: Literal["history", "entries", "events", "future", "settings"]
+    """`history`: the contact as of then is older than its history. `entries`, `events`: more entries or events than are followed. `future`: the execution goes on after now, where no event is known. `settings`: the project was changed since."""
     contacts: int
     """Number of contacts it applies to."""
 

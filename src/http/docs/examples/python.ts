@@ -1,6 +1,5 @@
-import { Expression, literal, python } from './literals.ts';
 import { filledPath, type Request, snake } from './request.ts';
-import { argumentsOf, methodOf, takesKey } from './typescript.ts';
+import { argumentsOf, Expression, literal, methodOf, python, takesKey } from './typescript.ts';
 
 /** The request in Python: by the client where it reaches an operation, otherwise by httpx, which the client brings along. */
 export function pythonOf(request: Request, returns: 'page' | 'result' | null): string {
