@@ -70,6 +70,7 @@ async function spansOf(settings: Record<string, string>, work: () => Promise<voi
 }
 
 const traceId = '4bf92f3577b34da6a3ce929d0e0e4736';
+const unsampledTraceId = '0af7651916cd43dd8448eb211c80319c';
 const traceOf = (id: string) => store.db.row('select traceparent from emails where id = $1', [id]);
 
 async function send(to: string, headers: Record<string, string>): Promise<string> {
@@ -93,6 +94,15 @@ async function report(emailId: string, RecordType: string): Promise<void> {
 const namesOf = (spans: readonly ReadableSpan[]) =>
   waterfall(spans).map(({ span, depth }) => `${'  '.repeat(depth)}${span.name}`);
 
+const inTrace = (spans: readonly ReadableSpan[], id: string | undefined) =>
+  spans.filter((span) => span.spanContext().traceId === id);
+
+/** Leaves out rounds of the delivery that found nothing, of which a slow machine has more. */
+function withoutVainRounds(spans: readonly ReadableSpan[]): ReadableSpan[] {
+  const parents = new Set(spans.map(({ parentSpanContext }) => parentSpanContext?.spanId));
+  return spans.filter((span) => span.name !== 'activity deliverPending' || parents.has(span.spanContext().spanId));
+}
+
 test('one trace follows a mail from the request to the report of an open, and holds no address and no text', async () => {
   let id = '';
   // A picture of a first call would show how connections are made.
@@ -108,7 +118,7 @@ test('one trace follows a mail from the request to the report of an open, and ho
     await report(id, 'Open');
   });
   expect(await traceOf(id)).toEqual({ traceparent: expect.stringMatching(`^00-${traceId}-[0-9a-f]{16}-01$`) });
-  const own = spans.filter((span) => span.spanContext().traceId === traceId);
+  const own = withoutVainRounds(inTrace(spans, traceId));
   expect(namesOf(own)).toEqual([
     'POST /v1/send',
     '  accept mail',
@@ -167,9 +177,10 @@ test('what is not sampled leaves no span and no trace on its mail, and goes out 
     ignored = await send('unsampled@example.com', {});
   });
   const others = await spansOf({}, async () => {
-    unsampled = await send('unsampled@example.com', { traceparent: `00-${traceId}-00f067aa0ba902b7-00` });
+    unsampled = await send('unsampled@example.com', { traceparent: `00-${unsampledTraceId}-00f067aa0ba902b7-00` });
   });
-  expect([...spans, ...others]).toEqual([]);
+  // A round of the delivery that the first test woke may end only now.
+  expect([...spans, ...others].filter((span) => span.spanContext().traceId !== traceId)).toEqual([]);
   for (const id of [ignored, unsampled]) expect(await traceOf(id)).toEqual({ traceparent: null });
   const untraced = await send('untraced@example.com', { traceparent: `00-${traceId}-00f067aa0ba902b7-01` });
   expect(await traceOf(untraced)).toEqual({ traceparent: null });
@@ -225,8 +236,9 @@ test('the outbox carries the trace of a transaction to its execution, and rows w
     }
     await outbox.close();
   });
-  // The mail of an earlier test may be noted only now.
-  expect(namesOf(spans.filter(({ name }) => name !== 'deliver mail'))).toEqual([
+  // What an earlier test began may end only now.
+  const [request] = spans.filter(({ name }) => name === 'request');
+  expect(namesOf(inTrace(spans, request?.spanContext().traceId))).toEqual([
     'request',
     '  transaction',
     '    outbox start',
