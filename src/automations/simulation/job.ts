@@ -1,4 +1,5 @@
 import { triggerOf } from '@fernpost/workflow-graph';
+import pLimit from 'p-limit';
 import { historyBegan } from '../../contacts/history-queries.ts';
 import { type Step, shareReportOf, superseded } from '../../imports/bulk.ts';
 import { matchingContacts } from '../../imports/bulk-queries.ts';
@@ -208,7 +209,7 @@ class Share {
     const questions = await this.#questions(runs);
     const facts = await this.#facts(rows, runs, questions);
     const began = isoInstant(await historyBegan(db, this.#deps.keptDays));
-    const followed = await inTurns(rows, atOnce, async ({ contactId, runId }) => {
+    const followed = await pLimit(atOnce).map(rows, async ({ contactId, runId }) => {
       const contact = facts.get(contactId);
       const run = runId ? runs.get(runId) : null;
       if (contact === undefined || (runId && !run)) return null;
@@ -281,7 +282,7 @@ class Share {
       { automationId: this.#automation.id },
       { disableIdentityMap: true },
     );
-    const read = await inTurns(runs, atOnce, (run) => readRun(db, run, steps.get(run.id) ?? [], moves));
+    const read = await pLimit(atOnce).map(runs, (run) => readRun(db, run, steps.get(run.id) ?? [], moves));
     for (const { graph } of read) this.#note(graph);
     return new Map(read.map((run) => [run.id, run]));
   }
@@ -549,19 +550,4 @@ async function readRun(
 function unfitFor(contact: ContactFacts, { entry }: RecordedRun, began: string): string | null {
   const isCut = contact.changes.length >= mostChanges || contact.events.length >= mostEvents;
   return entry.startedAt < began || isCut ? whyUnfit.history : null;
-}
-
-/** Does work for each item, for so many at once, and returns what came of it in their order. */
-async function inTurns<Item, Result>(
-  items: readonly Item[],
-  turns: number,
-  work: (item: Item) => Promise<Result>,
-): Promise<Result[]> {
-  const results: Result[] = [];
-  const queue = items.entries();
-  const lane = async () => {
-    for (const [n, item] of queue) results[n] = await work(item);
-  };
-  await Promise.all(Array.from({ length: turns }, lane));
-  return results;
 }

@@ -1,12 +1,10 @@
-import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
-import { answer, api } from '../../api/client.ts';
 import { Button } from '../../ui/Button.tsx';
 import { CheckField, TextField } from '../../ui/Field.tsx';
 import { Form, FormProblem, problemOf } from '../../ui/Form.tsx';
 import { Card } from '../../ui/Page.tsx';
-import { toast } from '../../ui/toasts.tsx';
 import type { Project } from './project.ts';
+import { useSaved } from './saved.ts';
 
 type Hours = Required<NonNullable<Project['quietHours']>>;
 const weekdays = ['Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat', 'Sun'];
@@ -17,23 +15,13 @@ const types = ['MARKETING', 'HEADLESS'] as const;
 export function QuietHours({ project, isAdmin }: { project: Project; isAdmin: boolean }) {
   const [isOn, setOn] = useState(project.quietHours !== null);
   const [hours, setHours] = useState<Hours>({ ...usual, ...project.quietHours });
-  const queries = useQueryClient();
-  const save = useMutation({
-    mutationFn: () => {
-      const body = { quietHours: isOn ? hours : null };
-      return answer(api.PATCH('/users/@me/projects/{id}', { params: { path: { id: project.id } }, body }));
-    },
-    onSuccess: async () => {
-      toast('Quiet hours saved');
-      await queries.invalidateQueries({ queryKey: ['projects'] });
-    },
-  });
+  const save = useSaved(project.id, 'Quiet hours saved');
   const problem = (field: string) => problemOf(save.error, `quietHours.${field}`);
   const days = hours.days ?? weekdays.map((_, n) => n + 1);
   const isDisabled = !isAdmin || !isOn;
   return (
     <Card title="Quiet hours">
-      <Form onSubmit={() => save.mutate()}>
+      <Form onSubmit={() => save.mutate({ quietHours: isOn ? hours : null })}>
         <FormProblem error={save.error} fields={['quietHours.from', 'quietHours.to']} />
         <p className="muted">
           Emails from workflows and campaigns wait during these hours in each contact’s time zone, and are sent within
