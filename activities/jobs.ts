@@ -3,7 +3,8 @@ import { ApplicationFailure } from '@temporalio/common';
 import type { Logger } from 'pino';
 import { enrollSome } from '../src/automations/enrollment/past.ts';
 import { startsUnderWay } from '../src/automations/runtime/recovery.ts';
-import { type SimulationDeps, simulateSome } from '../src/automations/simulation/job.ts';
+import { simulateSome } from '../src/automations/simulation/job.ts';
+import type { SimulationDeps } from '../src/automations/simulation/share.ts';
 import { foldContactChanges } from '../src/contacts/catalogue-queries.ts';
 import {
   changeContacts,

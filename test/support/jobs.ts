@@ -1,6 +1,6 @@
 import { pino } from 'pino';
 import { jobActivities } from '../../activities/jobs.ts';
-import type { SimulationDeps } from '../../src/automations/simulation/job.ts';
+import type { SimulationDeps } from '../../src/automations/simulation/share.ts';
 import { readConfig } from '../../src/lib/config/config.ts';
 import type { TestDatabase } from './database.ts';
 import { type TestWorker, testWorker } from './worker.ts';

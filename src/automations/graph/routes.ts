@@ -2,8 +2,7 @@ import { inProject, route, taggedReply } from '../../http/route.ts';
 import { type AppError, bareBadRequest } from '../../lib/errors.ts';
 import { type Edited, editOf } from '../rows.ts';
 import { CreateStep, CreateTransition, DeleteStep, InsertStep, PatchStep, StepBody, TransitionBody } from './schema.ts';
-import { createStep, deleteStep, insertStepInto, patchStep } from './steps.ts';
-import { createTransition, deleteTransition } from './transitions.ts';
+import { createStep, createTransition, deleteStep, deleteTransition, insertStepInto, patchStep } from './steps.ts';
 
 const ids = { id: 'workflow' };
 const stepIds = { ...ids, stepId: 'step' };

@@ -8,7 +8,7 @@ import type { GraphTransition } from '../graph/graph.ts';
 import type { NewStep } from '../graph/queries.ts';
 import { type StepType, treesOf } from '../graph/step-configs.ts';
 import { noteOf, stepContent } from '../graph/step-content.ts';
-import { conditionOf } from '../graph/transitions.ts';
+import { conditionOf } from '../graph/steps.ts';
 import type { StepRow, TransitionRow } from '../rows.ts';
 import type { GraphChanges, PutGraph } from './schema.ts';
 

@@ -21,7 +21,6 @@ import { findAutomation, found } from '../queries.ts';
 import { graphToTry } from '../test-run/service.ts';
 import { draftGraph } from '../versions.ts';
 import { SimulatedContact } from './facts.ts';
-import type { SimulationPlace } from './job.ts';
 import {
   collisionKinds,
   horizonMs,
@@ -34,6 +33,7 @@ import {
   simulatedEnds,
   simulationLimits,
 } from './schema.ts';
+import type { SimulationPlace } from './share.ts';
 import { countsOf, differingMails } from './tally.ts';
 
 /** One side of a simulation: the graph, and the number of its version; null for one that is no version. */
