@@ -110,6 +110,7 @@ import { Migration20261129083500_watched_waits } from './Migration20261129083500
 import { Migration20261129084000_held_contacts } from './Migration20261129084000_held_contacts.ts';
 import { Migration20261129093000_arrivals_without_context } from './Migration20261129093000_arrivals_without_context.ts';
 import { Migration20261129100000_simulations } from './Migration20261129100000_simulations.ts';
+import { Migration20261129114000_quiet_changes } from './Migration20261129114000_quiet_changes.ts';
 
 /** Every migration in the order it runs. A released one is never edited; a change of the schema is a new one. Functions have files of their own. */
 export const migrations = [
@@ -260,4 +261,5 @@ export const migrations = [
     isExclusive: true,
   },
   { name: 'Migration20261129100000_simulations', class: Migration20261129100000_simulations },
+  { name: 'Migration20261129114000_quiet_changes', class: Migration20261129114000_quiet_changes },
 ];

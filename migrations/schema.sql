@@ -1405,6 +1405,7 @@ create table projects (
   execution_retention_days integer,
   holdout jsonb,
   quiet_hours jsonb,
+  quiet_changed_at timestamp(3) with time zone,
   constraint projects_pkey primary key (id),
   constraint projects_public_key_hash_key unique (public_key_hash),
   constraint projects_secret_key_hash_key unique (secret_key_hash),
@@ -1416,6 +1417,7 @@ create table projects (
   constraint projects_tracking_check check ((tracking = any (array['ENABLED'::text, 'DISABLED'::text, 'MARKETING_ONLY'::text])))
 );
 create unique index projects_customer on projects using btree (customer) where (customer is not null);
+create index projects_quiet_changed on projects using btree (quiet_changed_at) where (quiet_changed_at is not null);
 create trigger projects_announce after insert or delete or update on projects for each row execute function announce_change();
 create trigger projects_forgotten after delete on projects referencing old table as gone for each statement execute function forget_projects();
 
@@ -2135,6 +2137,7 @@ declare
   never constant timestamptz := clock_timestamp() + interval '100 years';
   r restores;
   fresh uuid;
+  early uuid[];
   unknown integer;
 begin
   select * into r from restores where restored_to = restore for update;
@@ -2161,6 +2164,11 @@ begin
   update restored_mail m set outcome = 'MATCHED' from candidates k
   where m.restored_to = restore and m.email_id = k.lost_id and k.named is not null;
 
+  early := array(
+    select distinct e.project_id from restored_mail m join emails e on e.id = m.email_id
+    where m.restored_to = restore and m.outcome = 'FOUND' and e.held_until > r.held_at
+      and coalesce(e.campaign_id, e.workflow_step_execution_id) is not null);
+
   insert into restored_mail (restored_to, email_id, project_id, contact_id, source, outcome)
   select restore, id, project_id, contact_id, source_type, 'UNKNOWN'
   from (
@@ -2170,7 +2178,8 @@ begin
         m.email_id is not null as is_found, row_number() over (partition by q.project_id order by q.created_at, q.email_id) as place
       from email_queue q join emails e on e.id = q.email_id
         left join restored_mail m on m.restored_to = restore and m.email_id = e.id
-      where q.created_at <= r.held_at or e.id >= fresh and e.source_type = 'WORKFLOW') queued) placed
+      where q.created_at <= r.held_at or e.id >= fresh and e.source_type = 'WORKFLOW'
+        or q.project_id = any (early) and e.held_until is not null and e.workflow_step_execution_id is not null) queued) placed
   where not is_found and not is_proven
     and (not is_new and (not r.searched or place <= coalesce(last_found, 0) + most_claimed)
       or is_new and not r.searched and source_type = 'WORKFLOW')
@@ -2187,7 +2196,7 @@ begin
         c.paused_at is not null as is_paused, m.email_id is not null as is_found,
         e.sent_at is not null or e.message_id is not null or coalesce(m.outcome = 'FOUND', false) as has_left,
         e.status = 'PENDING' and e.sent_at is null and e.message_id is null and m.email_id is null
-          and (h.due_at is null or h.due_at <= r.held_at) as is_open,
+          and (h.due_at is null or h.due_at <= r.held_at or c.project_id = any (early)) as is_open,
         row_number() over (partition by e.campaign_id, k.contact_id is not null order by e.contact_id) as place
       from campaigns c join campaign_sends s on s.campaign_id = c.id and s.send_seq = c.send_seq
         join emails e on e.campaign_id = c.id and e.send_seq = c.send_seq

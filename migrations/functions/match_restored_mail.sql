@@ -6,7 +6,8 @@
 --    more than one campaign, or is a workflow's, the new rows are unknown.
 -- 2. Mail of the queue goes in the order of its time, at most 3,000 at once. Beyond the last that was found, and as many more, none can have left.
 -- 3. Recipients of a campaign go in the order of their contacts, `reach` in a call. Whoever is as near to one that has left, before or behind,
---    may have it. Where none has left, that is the first call. A canary is counted apart. Whoever was in quiet hours may have it once these ended.
+--    may have it. Where none has left, that is the first call. A canary is counted apart. Whoever was in quiet hours may have it once these ended,
+--    and of a project whose hours were changed since, as mail shows that was found before it was due, whoever waits; so does mail of its steps.
 -- 4. What is unknown is kept from being sent: in the queue by a claim that is never due, in a campaign by the status SENDING, which no claim
 --    takes, and one open claim, without which the send would end.
 create or replace function match_restored_mail(restore timestamptz, reach integer) returns integer language plpgsql as $fn$
@@ -16,6 +17,7 @@ declare
   never constant timestamptz := clock_timestamp() + interval '100 years';
   r restores;
   fresh uuid;
+  early uuid[];
   unknown integer;
 begin
   select * into r from restores where restored_to = restore for update;
@@ -42,6 +44,11 @@ begin
   update restored_mail m set outcome = 'MATCHED' from candidates k
   where m.restored_to = restore and m.email_id = k.lost_id and k.named is not null;
 
+  early := array(
+    select distinct e.project_id from restored_mail m join emails e on e.id = m.email_id
+    where m.restored_to = restore and m.outcome = 'FOUND' and e.held_until > r.held_at
+      and coalesce(e.campaign_id, e.workflow_step_execution_id) is not null);
+
   insert into restored_mail (restored_to, email_id, project_id, contact_id, source, outcome)
   select restore, id, project_id, contact_id, source_type, 'UNKNOWN'
   from (
@@ -51,7 +58,8 @@ begin
         m.email_id is not null as is_found, row_number() over (partition by q.project_id order by q.created_at, q.email_id) as place
       from email_queue q join emails e on e.id = q.email_id
         left join restored_mail m on m.restored_to = restore and m.email_id = e.id
-      where q.created_at <= r.held_at or e.id >= fresh and e.source_type = 'WORKFLOW') queued) placed
+      where q.created_at <= r.held_at or e.id >= fresh and e.source_type = 'WORKFLOW'
+        or q.project_id = any (early) and e.held_until is not null and e.workflow_step_execution_id is not null) queued) placed
   where not is_found and not is_proven
     and (not is_new and (not r.searched or place <= coalesce(last_found, 0) + most_claimed)
       or is_new and not r.searched and source_type = 'WORKFLOW')
@@ -68,7 +76,7 @@ begin
         c.paused_at is not null as is_paused, m.email_id is not null as is_found,
         e.sent_at is not null or e.message_id is not null or coalesce(m.outcome = 'FOUND', false) as has_left,
         e.status = 'PENDING' and e.sent_at is null and e.message_id is null and m.email_id is null
-          and (h.due_at is null or h.due_at <= r.held_at) as is_open,
+          and (h.due_at is null or h.due_at <= r.held_at or c.project_id = any (early)) as is_open,
         row_number() over (partition by e.campaign_id, k.contact_id is not null order by e.contact_id) as place
       from campaigns c join campaign_sends s on s.campaign_id = c.id and s.send_seq = c.send_seq
         join emails e on e.campaign_id = c.id and e.send_seq = c.send_seq

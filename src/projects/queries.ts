@@ -45,6 +45,8 @@ export const Project = defineEntity({
     approvalAbove: p.integer().nullable().lazy(),
     timeZone: p.text().nullable().lazy(),
     quietHours: p.json<QuietHours>().nullable().lazy(),
+    /** When they or the time zone were changed; null once what waits for their end was asked again (campaigns/delivery/held.ts). */
+    quietChangedAt: p.datetime(3).nullable().lazy(),
     emailRetentionDays: p.integer().nullable().lazy(),
     eventRetentionDays: p.integer().nullable().lazy(),
     executionRetentionDays: p.integer().nullable().lazy(),
@@ -55,6 +57,7 @@ export const Project = defineEntity({
     publicKeyRequestsPerMinute: p.integer().default(600).lazy(),
   },
   uniques: [{ name: 'projects_customer', properties: ['customer'], where: 'customer IS NOT NULL' }],
+  indexes: [{ name: 'projects_quiet_changed', properties: ['quietChangedAt'], where: 'quiet_changed_at IS NOT NULL' }],
   checks: [
     { name: 'projects_send_rate_check', expression: 'send_rate > 0' },
     { name: 'projects_approval_above_check', expression: 'approval_above >= 0' },

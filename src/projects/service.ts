@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { isDeepStrictEqual } from 'node:util';
 import { AppError, forbidden, invalidField } from '../lib/errors.ts';
 import { seal, sha256 } from '../lib/seal.ts';
 import { databaseNow } from '../store/changes.ts';
@@ -98,8 +99,13 @@ export function changeSettings(
       throw invalidField(name, message, 'too_small');
     }
   return db.transaction(async (tx) => {
+    await lockProject(tx, id);
     const before = await projectRecord(tx, id, encryptionKeys);
-    const after = await changeProject(tx, id, changes, encryptionKeys);
+    const isOtherTime = (['quietHours', 'timeZone'] as const).some(
+      (name) => changes[name] !== undefined && !isDeepStrictEqual(changes[name], before?.[name]),
+    );
+    const marked = isOtherTime ? { ...changes, quietChangedAt: await databaseNow(tx) } : changes;
+    const after = await changeProject(tx, id, marked, encryptionKeys);
     if (before === null || after === null) return null;
     for (const [name, rows] of retentions) {
       const days = after[name];

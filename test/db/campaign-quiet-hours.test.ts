@@ -6,7 +6,7 @@ import { loadExpansion, noteRecipients } from '../../src/campaigns/audience/expa
 import { expandFrom } from '../../src/campaigns/audience/freeze.ts';
 import { claimRanges } from '../../src/campaigns/delivery/claims.ts';
 import { cleanUpCancelled, finishSend, rewindClaims, viewSend } from '../../src/campaigns/delivery/completion.ts';
-import { quietSentence, slotMs } from '../../src/campaigns/delivery/held.ts';
+import { followQuietHours, holdRecipients, quietSentence, slotMs } from '../../src/campaigns/delivery/held.ts';
 import { type LaneDeps, type LaneSend, runLane } from '../../src/campaigns/delivery/lane.ts';
 import { readRecipients } from '../../src/campaigns/delivery/ledger.ts';
 import { recoverableCampaigns } from '../../src/campaigns/lifecycle/recovery.ts';
@@ -56,11 +56,11 @@ beforeEach(async () => {
 });
 
 const hourMs = 3_600_000;
-// Two hours of UTC around now, and the instant at which they end.
-function around(): { hours: QuietHours; end: number } {
+// Hours of UTC around now, and the instant at which they end.
+function around(lastMs = hourMs): { hours: QuietHours; end: number } {
   const now = Date.now();
   const time = (instant: number) => new Date(instant).toISOString().slice(11, 16);
-  const end = Math.floor((now + hourMs) / 60_000) * 60_000;
+  const end = Math.floor((now + lastMs) / 60_000) * 60_000;
   return { hours: v.parse(QuietHours, { from: time(now - hourMs), to: time(end) }), end };
 }
 const setHours = (hours: QuietHours | null) =>
@@ -158,6 +158,41 @@ const verdicts = async () =>
     ).map(({ verdict, count }) => [verdict, count]),
   );
 const nobodyTwice = () => expect(new Set(mailer.recipients).size).toBe(mailer.recipients.length);
+
+/** Changes the hours as their setting does; answers the executions that are woken once what waits was asked again. */
+async function changed(
+  hours: QuietHours | null,
+  timeZone: string | null = null,
+  stop: { aborted: boolean } = { aborted: false },
+) {
+  await setHours(hours);
+  await database.db.count('update projects set time_zone = $2, quiet_changed_at = clock_timestamp() where id = $1', [
+    project.id,
+    timeZone,
+  ]);
+  return followed(stop);
+}
+async function followed(stop: { aborted: boolean } = { aborted: false }): Promise<string[]> {
+  const woken: string[] = [];
+  const outbox = {
+    dispatchSoon: (...tickets: { workflowId: string }[]) => void woken.push(...tickets.map((one) => one.workflowId)),
+  };
+  await followQuietHours({ db: database.db, outbox, stop: stop as AbortSignal });
+  return woken;
+}
+/** Tokens that come back by time alone would be counted too. */
+async function aStillBucket(tokens: number): Promise<() => Promise<number | undefined>> {
+  await database.db.count(`create or replace function still() returns trigger language plpgsql as
+    $$ begin new.refilled_at := '2100-01-01'; return new; end $$`);
+  await database.db.count(
+    'create or replace trigger still before update on send_buckets for each row execute function still()',
+  );
+  await bucketMade(database.db, project.id);
+  await database.db.count('update projects set send_rate = 100 where id = $1', [project.id]);
+  await database.db.count('update send_buckets set tokens = $2 where id = $1', [project.id, tokens]);
+  return async () =>
+    (await database.db.row<{ tokens: number }>('select tokens from send_buckets where id = $1', [project.id]))?.tokens;
+}
 
 describe('a campaign in quiet hours', () => {
   test('goes to everyone else at once, holds the rest until after the hours, and is sent when the last has it', async () => {
@@ -480,5 +515,154 @@ describe('a campaign in quiet hours', () => {
     expect(await lane()).toMatchObject({ sent: 6 });
     nobodyTwice();
     expect(await finishSend(database.db, campaign, 1)).toBe(true);
+  });
+
+  test('takes one from the rate limit for each message, and nothing for whoever is held', async () => {
+    const tokens = await aStillBucket(200);
+    await setHours(around().hours);
+    await people({ UTC: 12, 'Asia/Tokyo': 5 });
+    await begun();
+    expect(await lane()).toMatchObject({ sent: 5 });
+    expect(await held()).toHaveLength(12);
+    expect(await tokens()).toBe(195);
+    await due();
+    await lane();
+    expect(await held()).toHaveLength(12);
+    expect(await tokens()).toBe(195);
+    await setHours(null);
+    await due();
+    const { holder } = sendOf(1, { holder: `twice-${round}` });
+    const limits = { ...sendOf(), size: 2, rate: 0, provider: mailer.name, probing: false };
+    const { claims } = await claimRanges(database.db, limits, [`${holder}.1`], holder);
+    expect(await tokens()).toBe(193);
+    const again = claims.flatMap(({ contacts }) => contacts ?? []).map((contactId) => ({ contactId, until: 0 }));
+    for (const _ of ['first', 'its answer was lost'])
+      await holdRecipients(database.db, sendOf(), again, { id: `${holder}.1`, holder, rate: 0 });
+    expect(await tokens()).toBe(195);
+    await database.db.count('update campaign_claims set settled = true where campaign_id = $1', [campaign]);
+    expect(await lane()).toMatchObject({ sent: 12 });
+    nobodyTwice();
+    expect(await tokens()).toBe(183);
+  });
+});
+
+describe('when quiet hours change while contacts are held', () => {
+  const aNight = async (each: Record<string, number> = { UTC: 7 }) => {
+    await setHours(around().hours);
+    await people(each);
+    await begun();
+    await lane({ size: 500 });
+  };
+  const mark = () =>
+    database.db.row<{ at: Date | null }>('select quiet_changed_at as at from projects where id = $1', [project.id]);
+
+  test('they get the campaign within ten minutes where the hours are switched off, and its execution is woken', async () => {
+    await aNight();
+    const before = Date.now();
+    expect(await changed(null)).toEqual([`campaign/${campaign}/1`]);
+    expect(await mark()).toEqual({ at: null });
+    const waiting = await held();
+    expect(waiting).toHaveLength(7);
+    for (const { due: at, until } of waiting) {
+      expect([at % slotMs, until]).toEqual([0, at]);
+      expect(at).toBeGreaterThanOrEqual(before - slotMs);
+      expect(at).toBeLessThan(Date.now() + spreadMs);
+    }
+    expect(new Set(waiting.map(({ due: at }) => at)).size).toBeGreaterThan(1);
+    expect(await followed()).toEqual([]);
+    await due();
+    expect(await lane()).toMatchObject({ sent: 7 });
+    nobodyTwice();
+    expect(await finishSend(database.db, campaign, 1)).toBe(true);
+  });
+
+  test('they wait until the new end where the hours are shortened, or the time zone of the project is another', async () => {
+    await aNight({ UTC: 3 });
+    const shorter = around(hourMs / 2);
+    await changed(shorter.hours);
+    for (const { due: at } of await held()) {
+      expect(at).toBeGreaterThanOrEqual(shorter.end);
+      expect(at).toBeLessThan(shorter.end + spreadMs);
+    }
+    await database.db.count(`update contacts set data = '{}' where project_id = $1 and email = 'utc-0@example.com'`, [
+      project.id,
+    ]);
+    await changed(shorter.hours, 'Asia/Tokyo');
+    const [moved, ...rest] = await held();
+    expect(moved?.due).toBeLessThan(Date.now() + spreadMs);
+    expect(rest.every(({ due: at }) => at >= shorter.end)).toBe(true);
+  });
+
+  test('nobody gets it within the new hours where these are longer', async () => {
+    await aNight({ UTC: 4 });
+    const longer = around(3 * hourMs);
+    await changed(longer.hours);
+    const waiting = await held();
+    for (const { due: at, until } of waiting) {
+      expect(at).toBe(until);
+      expect(at).toBeGreaterThanOrEqual(longer.end);
+    }
+    // Not even where nobody has moved them yet.
+    await due();
+    expect(await lane()).toMatchObject({ sent: 0 });
+    expect(await held()).toEqual(waiting);
+  });
+
+  test('all of them are moved page by page, and again from the first where a worker died between two', async () => {
+    await setHours(around().hours);
+    await database.db.count(
+      `insert into contacts (id, project_id, email, subscribed, data) select uuidv7(), $1, 'p' || n || '@example.com', true, '{"timezone": "UTC"}' from generate_series(1, 1100) n`,
+      [project.id],
+    );
+    await begun();
+    await lane({ size: 500 });
+    expect(await held()).toHaveLength(1100);
+    let asked = 0;
+    const diesAfterOne = {
+      get aborted() {
+        return ++asked > 1;
+      },
+    };
+    expect(await changed(null, null, diesAfterOne)).toEqual([]);
+    const late = async () => (await held()).filter(({ due: at }) => at > Date.now() + spreadMs).length;
+    expect(await late()).toBe(100);
+    expect((await mark())?.at).not.toBe(null);
+    expect(await followed()).toEqual([`campaign/${campaign}/1`]);
+    expect([await late(), await mark()]).toEqual([0, { at: null }]);
+    await due();
+    expect(await lane({ size: 500 })).toMatchObject({ sent: 1100 });
+    nobodyTwice();
+  });
+
+  test('nobody is held once more whom a claim has, nor moved who is due already or of another project', async () => {
+    await aNight({ UTC: 6 });
+    await setHours(null);
+    await due(5);
+    const { holder } = sendOf();
+    const limits = { ...sendOf(), rate: 0, provider: mailer.name, probing: false };
+    const { claims } = await claimRanges(database.db, limits, [`${holder}.1`], holder);
+    const claimed = claims.flatMap(({ contacts }) => contacts ?? []);
+    expect(claimed).toHaveLength(4);
+    // As where the claim comes between reading and writing.
+    await holdRecipients(
+      database.db,
+      sendOf(),
+      claimed.map((contactId) => ({ contactId, until: Date.now() })),
+      null,
+    );
+    const [other, others] = [project, campaign];
+    project = await aProject(database.db);
+    campaign = await aCampaign(database.db, project);
+    await aNight({ UTC: 2 });
+    const waiting = await held();
+    [project, campaign] = [other, others];
+    await changed(around(3 * hourMs).hours);
+    expect((await held()).map(({ due: at }) => at < Date.now()).toSorted()).toEqual([false, true]);
+    expect(
+      await database.db.rows(
+        'select (1000 * extract(epoch from due_at))::float8 as due from campaign_held_contacts where contact_id = any($1)',
+        [waiting.map(({ contact }) => contact)],
+      ),
+    ).toEqual(expect.arrayContaining(waiting.map(({ due: at }) => ({ due: at }))));
   });
 });

@@ -1,8 +1,10 @@
 import * as v from 'valibot';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { advance } from '../../src/automations/runtime/advance.ts';
+import { followQuietHours } from '../../src/campaigns/delivery/held.ts';
 import { moveQueued } from '../../src/mail/emails/queries.ts';
 import { spreadMs } from '../../src/mail/emails/schedule.ts';
+import { bucketMade } from '../../src/mail/engine/throttle.ts';
 import { deliverPending } from '../../src/mail/queue/deliver.ts';
 import { QuietHours } from '../../src/projects/schema.ts';
 import { advanceDeps, anAutomation, anEvent, aTemplate, letIn } from '../support/automation-fixtures.ts';
@@ -24,11 +26,11 @@ beforeEach(async () => {
 });
 
 const hourMs = 3_600_000;
-// Two hours of UTC around now, and the instant at which they end.
-function around(): { hours: QuietHours; end: number } {
+// Hours of UTC around now, and the instant at which they end.
+function around(lastMs = hourMs): { hours: QuietHours; end: number } {
   const now = Date.now();
   const time = (instant: number) => new Date(instant).toISOString().slice(11, 16);
-  const end = Math.floor((now + hourMs) / 60_000) * 60_000;
+  const end = Math.floor((now + lastMs) / 60_000) * 60_000;
   return { hours: v.parse(QuietHours, { from: time(now - hourMs), to: time(end) }), end };
 }
 const set = (hours: QuietHours | null, zone: string | null = null) =>
@@ -111,7 +113,8 @@ describe('email of workflows in quiet hours', () => {
     const [, held] = await mails();
     expect(held).toMatchObject({ to: 'utc@example.com', status: 'PENDING' });
     expect(held?.due).toBeGreaterThanOrEqual(end);
-    expect(held?.due).toBeLessThan(end + spreadMs + 1000);
+    expect(held?.due).toBeLessThan(end + spreadMs);
+    expect([held?.held, held?.by]).toEqual([held?.due, null]);
     expect(
       await database.db.row('select attempts, claim_id from email_queue where project_id = $1', [project.id]),
     ).toEqual({
@@ -162,5 +165,115 @@ describe('email of workflows in quiet hours', () => {
     await sendTo({ 'other@example.com': 'UTC' });
     expect(await deliver()).toEqual(['other@example.com', 'soon@example.com']);
     expect(await database.db.count('select from email_queue where project_id = $1', [other.id])).toBe(60);
+  });
+
+  test('says until when it is held again after a refusal, and is no older for what it waits', async () => {
+    await sendTo({ 'utc@example.com': 'UTC' });
+    Object.assign(mailer.options, { outages: 100, outage: 401 });
+    expect(await deliver()).toEqual([]);
+    mailer.options.outages = 0;
+    await database.db.count('delete from provider_holds where provider = $1', [mailer.name]);
+    await database.db.count(
+      `with q as (update email_queue set created_at = created_at - interval '20 hours', due_at = now() where project_id = $1 returning 1)
+       update emails set created_at = created_at - interval '20 hours' where project_id = $1 and exists (select from q)`,
+      [project.id],
+    );
+    const { hours, end } = around();
+    await set(hours);
+    expect(await deliver()).toEqual([]);
+    const [held] = await mails();
+    expect(held?.held).toBe(held?.due);
+    expect(held?.due).toBeGreaterThanOrEqual(end);
+    const row = await database.db.row<{ attempts: number; hours: number }>(
+      `select attempts, (extract(epoch from due_at - created_at) / 3600)::float8 as hours from email_queue where project_id = $1`,
+      [project.id],
+    );
+    expect(row?.attempts).toBeGreaterThan(0);
+    expect(row?.hours).toBeGreaterThan(19.9);
+    expect(row?.hours).toBeLessThan(20.1);
+    await set(null);
+    await dueNow();
+    expect(await deliver()).toEqual(['utc@example.com']);
+  });
+
+  test('takes one from the rate limit once it leaves, and nothing where it is held', async () => {
+    await sendTo({ 'utc@example.com': 'UTC', 'utc-2@example.com': 'UTC', 'tokyo@example.com': 'Asia/Tokyo' });
+    await set(around().hours);
+    // Tokens that come back by time alone would be counted too.
+    await database.db.count(`create function still() returns trigger language plpgsql as
+      $$ begin new.refilled_at := '2100-01-01'; return new; end $$`);
+    await database.db.count('create trigger still before update on send_buckets for each row execute function still()');
+    await bucketMade(database.db, project.id);
+    await database.db.count('update projects set send_rate = 100 where id = $1', [project.id]);
+    await database.db.count('update send_buckets set tokens = 100 where id = $1', [project.id]);
+    const tokens = async () =>
+      (await database.db.row<{ tokens: number }>('select tokens from send_buckets where id = $1', [project.id]))
+        ?.tokens;
+    expect(await deliver()).toEqual(['tokyo@example.com']);
+    expect(await tokens()).toBe(99);
+    await set(null);
+    await dueNow();
+    expect(await deliver()).toHaveLength(3);
+    expect(await tokens()).toBe(97);
+    await database.db.count('drop trigger still on send_buckets');
+  });
+});
+
+describe('email of workflows that waits when quiet hours change', () => {
+  const changed = async (hours: QuietHours | null, zone: string | null = null) => {
+    await set(hours, zone);
+    await database.db.count('update projects set quiet_changed_at = clock_timestamp() where id = $1', [project.id]);
+    const outbox = { dispatchSoon: () => undefined };
+    return followQuietHours({ db: database.db, outbox, stop: new AbortController().signal });
+  };
+
+  test('leaves within ten minutes where they are switched off', async () => {
+    await set(around().hours);
+    await sendTo({ 'anna@example.com': 'UTC', 'bo@example.com': 'UTC' });
+    expect(await changed(null)).toBe(1);
+    for (const { due, held, output } of await mails()) {
+      expect(held).toBe(due);
+      expect(due).toBeLessThan(Date.now() + spreadMs);
+      // What the step has done stays as it was.
+      expect(output).toBeGreaterThan(Date.now() + hourMs / 2);
+    }
+    await dueNow();
+    expect(await deliver()).toEqual(['anna@example.com', 'bo@example.com']);
+  });
+
+  test('waits until the new end where they are shorter or longer, or the zone of the project is another', async () => {
+    await set(around().hours);
+    await sendTo({ 'anna@example.com': 'UTC', 'none@example.com': null });
+    for (const lastMs of [hourMs / 2, 3 * hourMs]) {
+      const { hours, end } = around(lastMs);
+      await changed(hours);
+      for (const { due, held } of await mails()) {
+        expect(held).toBe(due);
+        expect(due).toBeGreaterThanOrEqual(end);
+        expect(due).toBeLessThan(end + spreadMs);
+      }
+    }
+    const { hours, end } = around(3 * hourMs);
+    await changed(hours, 'Asia/Tokyo');
+    const [anna, none] = await mails();
+    expect(anna?.due).toBeGreaterThanOrEqual(end);
+    expect(none?.due).toBeLessThan(Date.now() + spreadMs);
+    // Where nobody has moved it yet, it is held when its turn comes.
+    await dueNow();
+    expect(await deliver()).toEqual(['none@example.com']);
+    expect((await mails())[0]).toMatchObject({ status: 'PENDING', due: anna?.due, held: anna?.due });
+  });
+
+  test('stays at the time that a person gave it, as other scheduled email does', async () => {
+    await set(around().hours);
+    await sendTo({ 'anna@example.com': 'UTC' });
+    const mail = await database.db.row<{ id: string }>('select id from emails where project_id = $1', [project.id]);
+    const at = new Date(Date.now() + 5 * hourMs);
+    await moveQueued(database.db, project.id, mail?.id ?? '', at);
+    expect(await changed(null)).toBe(1);
+    expect(await mails()).toMatchObject([{ due: at.getTime(), held: null }]);
+    await changed(around(6 * hourMs).hours);
+    await dueNow();
+    expect(await deliver()).toEqual(['anna@example.com']);
   });
 });

@@ -1,5 +1,6 @@
 import * as v from 'valibot';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { followQuietHours } from '../../src/campaigns/delivery/held.ts';
 import { wakeCampaign } from '../../src/campaigns/lifecycle/begin.ts';
 import { cancelSend, lockCampaignSend } from '../../src/campaigns/state.ts';
 import { QuietHours } from '../../src/projects/schema.ts';
@@ -105,4 +106,29 @@ test('is canceled at once while contacts are held, who then get nothing', async 
   expect(mailer.recipients.every(isOf('tokyo'))).toBe(true);
   expect(await ledgerOf(db.db, id)).toEqual({ SENT: 10, 'FAILED: Campaign cancelled': 20 });
   expect(await waiting(id)).toBe(0);
+});
+
+test('waits no longer than ten minutes once the hours are switched off, and is sent then', async () => {
+  const { project, id, mailer, activities, start } = await aNight('off');
+  await using worker = await testWorker({ activities, queues: ['campaign'] });
+  await worker.perform(start);
+  const handle = worker.client.workflow.getHandle(start.id);
+  const until = async () => {
+    const { phase, detail = '' } = await handle.query<{ phase: string; detail?: string }>('progress');
+    return phase === 'held' ? Date.parse(/until (\S+)/.exec(detail)?.[1] ?? '') - Date.now() : null;
+  };
+  await expect.poll(until).toBeGreaterThan(hourMs / 2);
+  await db.db.count('update projects set quiet_hours = null, quiet_changed_at = now() where id = $1', [project.id]);
+  const woken: string[] = [];
+  const outbox = {
+    dispatchSoon: (...given: { workflowId: string }[]) => void woken.push(...given.map((one) => one.workflowId)),
+  };
+  expect(await followQuietHours({ db: db.db, outbox, stop: new AbortController().signal })).toBe(1);
+  expect(woken).toEqual([start.id]);
+  await worker.perform(wakeCampaign(id, 1));
+  await expect.poll(until).toBeLessThan(600_000);
+  for (const zone of zones) await ends(id, zone, 0);
+  await worker.perform(wakeCampaign(id, 1));
+  expect(await worker.result(start.id)).toMatchObject({ status: 'SENT', sent: 30 });
+  expect(new Set(mailer.recipients).size).toBe(30);
 });

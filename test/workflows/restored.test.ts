@@ -2,6 +2,7 @@ import { createSandbox } from '@fernpost/mail-sandbox';
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { DefaultLogger } from '@temporalio/worker';
 import { expect, onTestFinished, test } from 'vitest';
+import { followQuietHours } from '../../src/campaigns/delivery/held.ts';
 import type { ListedPage, Mailer } from '../../src/domains/providers/mailer.ts';
 import { createPostmarkMailer } from '../../src/domains/providers/postmark/postmark.ts';
 import {
@@ -11,6 +12,7 @@ import {
   restoreReports,
   skipSearch,
 } from '../../src/feedback/reports/restored.ts';
+import { newId } from '../../src/lib/ids.ts';
 import { pause } from '../../src/lib/time.ts';
 import { deliverPending } from '../../src/mail/queue/deliver.ts';
 import type { Database } from '../../src/store/sql.ts';
@@ -257,6 +259,91 @@ test('a database that was set back mid-campaign sends nothing twice, and names t
     expect(await campaignRow(db, campaign)).toMatchObject({ status: 'SENT', failed: 0 });
   expect(await holdRestored(db, restoredTo, mailer)).toBe(false);
 });
+
+const hourMs = 3_600_000;
+test.each(['end', 'are switched off'])(
+  'a database that was set back sends nothing twice to contacts who were held, where their quiet hours %s meanwhile',
+  async (how) => {
+    const { mailer, clock, arrived } = await aLateSandbox();
+    const original = await testDatabase();
+    onTestFinished(() => original.close());
+    const project = await aProject(original.db);
+    const time = (ms: number) => new Date(Date.now() + ms).toISOString().slice(11, 16);
+    const hours = { from: time(-hourMs), to: time(hourMs), days: null, types: ['MARKETING'] };
+    const setHours = (db: Database, value: object | null) =>
+      db.count('update projects set quiet_hours = $2, quiet_changed_at = now() where id = $1', [
+        project.id,
+        value && JSON.stringify(value),
+      ]);
+    await setHours(original.db, hours);
+    await contacts(original.db, project.id, 100);
+    const running = await aCampaign(original.db, project, { subject: 'Running' });
+    await started(original.db, project.id, running, 100);
+    await stepsOf(original.db, mailer).freeze(running);
+    await stepsOf(original.db, mailer).lane(running);
+    const people = await original.db.rows<{ id: string; email: string }>('select id, email from contacts');
+    for (const { id, email } of people)
+      await queueMail(original.db, project, id, email, {
+        sourceType: 'WORKFLOW',
+        messageClass: 'MARKETING',
+        workflowStepExecutionId: newId(),
+        heldUntil: new Date(Date.now() + hourMs).toISOString(),
+      });
+    const due = (db: Database, ms: number) =>
+      db.count(
+        `with at as (select clock_timestamp()::timestamptz(3) + $1::float8 * interval '1 millisecond' as at),
+           h as (update campaign_held_contacts set due_at = at.at from at),
+           q as (update email_queue set due_at = at.at, created_at = at.at from at where claim_id is null)
+         update emails set held_until = at.at from at where held_until is not null`,
+        [ms],
+      );
+    // As the next morning comes: the copies have the same instants.
+    if (how === 'end') {
+      await setHours(original.db, null);
+      await due(original.db, 1000);
+    }
+    expect(await original.db.count('select from campaign_held_contacts')).toBe(100);
+    const restoredTo = new Date().toISOString();
+    const [lost, { db }] = await forked(original);
+
+    await pause(1100);
+    if (how !== 'end') {
+      await setHours(lost.db, null);
+      const outbox = { dispatchSoon: () => undefined };
+      await followQuietHours({ db: lost.db, outbox, stop: new AbortController().signal });
+      await due(lost.db, 0);
+    }
+    await sendSome(lost.db, mailer, running, 50);
+    expect(await deliver(lost.db, mailer, project, 'lost')).toBe(100);
+    const before = await arrived();
+    expect(before.size).toBeGreaterThanOrEqual(150);
+
+    await holdRestored(db, restoredTo, mailer);
+    clock.ahead = lagMs;
+    expect(await compareRestored({ db, mailer, log: silent, chunk, waitMs: 0 })).toBeGreaterThan(100);
+    const [report] = await restoreReports(db);
+    expect(report).toMatchObject({ phase: 'FINISHED', searched: true });
+    await setHours(db, null);
+    await due(db, 0);
+    const steps = stepsOf(db, mailer);
+    await deliver(db, mailer, project, 'after');
+    await steps.lane(running);
+    await steps.finish(running);
+    const after = await arrived();
+    expect([...after].filter(([, times]) => times > 1)).toEqual([]);
+    const unknown = new Set(report?.unknown.map(({ emailId }) => emailId));
+    const all = await db.rows<{ id: string; name: string }>(
+      `select e.id, e.to_address || ' ' || coalesce(e.subject, c.subject) as name from emails e left join campaigns c on c.id = e.campaign_id`,
+    );
+    expect(all).toHaveLength(200);
+    expect(all.filter(({ id, name }) => !unknown.has(id) && !after.has(name))).toEqual([]);
+    // Some that the search does not show are among those of which nobody can tell.
+    expect(all.filter(({ id, name }) => unknown.has(id) && before.has(name)).length).toBeGreaterThan(3);
+    expect(await decideRestored(db, 'fail')).toBe(unknown.size);
+    await steps.finish(running);
+    expect(await campaignRow(db, running)).toMatchObject({ status: 'SENT' });
+  },
+);
 
 test('mail of a provider that cannot be searched waits for a decision, and is given up until a report proves it', async () => {
   const database = await testDatabase();

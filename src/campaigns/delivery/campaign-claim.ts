@@ -132,8 +132,9 @@ export class CampaignClaim implements Claim<ClaimedRecipient> {
     const held = outcomes.flatMap((one) =>
       one.outcome === 'HELD' ? [{ contactId: one.mail.contactId, until: one.until }] : [],
     );
-    if (held.length > 0) await statements(() => holdRecipients(db, this.#send, this.id, held));
     const { campaignId, sendSeq, holder } = this.#send;
+    const claim = { id: this.id, holder, rate: this.#deps.rate };
+    if (held.length > 0) await statements(() => holdRecipients(db, this.#send, held, claim));
     const send = { campaignId, sendSeq, holder, end: this.#endOf(outcomes) };
     const verdicts = outcomes.flatMap((outcome) => verdictOf(outcome) ?? []);
     return statements(() =>

@@ -1,9 +1,21 @@
+import type { JsonObjectValue } from '../../lib/contact-data.ts';
+import type { MessageClass } from '../../lib/enums.ts';
+import { leastId } from '../../lib/ids.ts';
+import { heldAgain } from '../../mail/emails/schedule.ts';
+import { bucketCtes, tokensReturned } from '../../mail/engine/throttle.ts';
+import { holdQueued } from '../../mail/queue/claims.ts';
+import { lockProject, Project } from '../../projects/queries.ts';
 import { isoText } from '../../store/columns.ts';
+import type { Outbox } from '../../store/outbox/dispatcher.ts';
+import { enqueueAll } from '../../store/outbox/queries.ts';
 import { byIndexes, type Database, type Query, raw, sql } from '../../store/sql.ts';
+import { wakeCampaign } from '../lifecycle/begin.ts';
+import { lockCampaignSend } from '../state.ts';
 import type { SendKey } from './ledger.ts';
 
 /** Held recipients are due at whole multiples of this, in milliseconds, so that those of one moment make a claim worth a call. */
 export const slotMs = 10_000;
+const slotOf = (instant: number) => Math.floor(instant / slotMs) * slotMs;
 
 /** A recipient who is in quiet hours, and the instant at which the message may leave, in epoch milliseconds. */
 export interface HeldRecipient {
@@ -12,31 +24,37 @@ export interface HeldRecipient {
 }
 
 /**
- * Takes recipients who are in quiet hours out of the claim that `holder` has: from now on they wait in `campaign_held_contacts`, and whoever
- * claims them once they are due makes a new claim. Safe to repeat; changes nothing where the attempt has lost its claim.
+ * Takes recipients who are in quiet hours out of the claim that its `holder` has, and gives its tokens back: from now on they wait in
+ * `campaign_held_contacts`, and whoever claims them once they are due makes a new claim. Without a claim those who wait already wait until
+ * another instant; the send is locked then, so that nobody claims them meanwhile. Safe to repeat; changes nothing where the attempt has lost its claim.
  */
 export async function holdRecipients(
   db: Database,
-  { campaignId, sendSeq, holder }: SendKey & { holder: string },
-  claimId: string,
+  { projectId, campaignId, sendSeq }: SendKey,
   held: readonly HeldRecipient[],
+  claim: { id: string; holder: string; rate: number } | null,
 ): Promise<void> {
   const contacts = held.map(({ contactId }) => contactId);
-  const slots = held.map(({ until }) => new Date(Math.floor(until / slotMs) * slotMs).toISOString());
+  const slots = held.map(({ until }) => new Date(slotOf(until)).toISOString());
   const statement = sql`
-    with claim as materialized (
-      select id from campaign_claims where id = ${claimId} and holder = ${holder} and not settled for update),
+    with ${bucketCtes(projectId, claim?.rate ?? 0, { when: raw(String(claim !== null)) })},
+    claim as materialized (
+      select id from campaign_claims where id = ${claim?.id ?? null} and holder = ${claim?.holder ?? null} and not settled for update),
     given as (
       select * from unnest(${contacts}::uuid[], ${slots}::timestamptz[]) as g (contact_id, due_at)
-      where exists (select from claim)),
-    held as (
-      insert into campaign_held_contacts (campaign_id, send_seq, contact_id, due_at)
+      where exists (select from claim) or ${raw(String(claim === null))} and exists (
+        select from campaign_held_contacts h
+        where h.campaign_id = ${campaignId}::uuid and h.send_seq = ${sendSeq}::int and h.contact_id = g.contact_id)),
+    written as (
+      insert into campaign_held_contacts as h (campaign_id, send_seq, contact_id, due_at)
       select ${campaignId}::uuid, ${sendSeq}::int, contact_id, due_at from given
-      on conflict (campaign_id, send_seq, contact_id) do update set due_at = excluded.due_at),
+      on conflict (campaign_id, send_seq, contact_id) do update set due_at = excluded.due_at where h.due_at <> excluded.due_at
+      returning contact_id),
     released as (
       update campaign_claims k set contacts = array(
         select member from unnest(k.contacts) member where member <> all(${contacts}::uuid[]))
-      where k.id = (select id from claim) and k.contacts is not null)
+      where k.id = (select id from claim) and k.contacts is not null),
+    ${tokensReturned('(select count(*) from written)')}
     update emails e set held_until = g.due_at from given g
     where e.campaign_id = ${campaignId}::uuid and e.send_seq = ${sendSeq}::int and e.contact_id = g.contact_id
       and e.sent_at is null and e.message_id is null`;
@@ -77,4 +95,113 @@ export function isOfClaim(row: string, claim: string): string {
 export function quietSentence({ contacts, until }: Pick<HeldRecipients, 'contacts' | 'until'>): string {
   const who = contacts === 1 ? '1 contact' : `${contacts.toLocaleString('en-US')} contacts`;
   return `On hold until ${until} for ${who} (quiet hours)`;
+}
+
+const atOnce = 1000;
+
+/** What moving held mail needs. */
+interface HeldDeps {
+  db: Database;
+  outbox: Pick<Outbox, 'dispatchSoon'>;
+  stop: AbortSignal;
+}
+
+/**
+ * Asks again until when mail waits in projects whose quiet hours, or time zone, have changed, of workflows and of campaigns. What may leave by now does so within
+ * `spreadMs`, so that it holds up no other mail. Every page is a transaction of its own, and the mark on the project stays until all were seen, so
+ * that another worker begins again where this one dies. Returns how many projects were finished.
+ */
+export async function followQuietHours({ db, outbox, stop }: HeldDeps): Promise<number> {
+  const marked = await db.session().em.find(Project, { quietChangedAt: { $ne: null } }, { fields: ['quietChangedAt'] });
+  let finished = 0;
+  for (const { id, quietChangedAt } of marked) {
+    const sends = new Map<string, SendKey>();
+    let place: Place | null = { at: '-infinity', id: leastId };
+    while (place !== null && !stop.aborted) {
+      const after: Place = place;
+      place = await db.transaction((tx) => decidePage(tx, { projectId: id, after, sends }));
+    }
+    if (place !== null) break;
+    const tickets = await db.transaction(async (tx) => {
+      const done = await tx.em.nativeUpdate(Project, { id, quietChangedAt }, { quietChangedAt: null });
+      const wakes = [...sends.values()].map(({ campaignId, sendSeq }) => wakeCampaign(campaignId, sendSeq));
+      finished += done;
+      return enqueueAll(tx, wakes);
+    });
+    outbox.dispatchSoon(...tickets);
+  }
+  return finished;
+}
+
+/** A place in the order in which held mail is due. */
+interface Place {
+  at: string;
+  id: string;
+}
+
+interface HeldMail extends Place {
+  emailId: string | null;
+  campaignId: string | null;
+  sendSeq: number | null;
+  contactId: string;
+  data: JsonObjectValue;
+  messageClass: MessageClass;
+  until: number;
+  now: number;
+}
+
+// The project is locked, so that no change of its hours comes between reading and writing. A claim meanwhile finds the page before or after.
+async function decidePage(
+  tx: Database,
+  { projectId, after, sends }: { projectId: string; after: Place; sends: Map<string, SendKey> },
+): Promise<Place | null> {
+  await lockProject(tx, projectId);
+  const options = { fields: ['quietHours', 'timeZone'], disableIdentityMap: true } as const;
+  const project = await tx.em.findOne(Project, { id: projectId }, options);
+  const { quietHours = null, timeZone = null } = project ?? {};
+  const page = await heldPage(tx, projectId, after);
+  const other = page.flatMap((mail) => {
+    const { contactId, data, messageClass, until, now } = mail;
+    // It may have left already, in a database that was set back: see match_restored_mail.sql.
+    if (until <= now) return [];
+    const again = heldAgain({ quietHours, timeZone }, messageClass, { id: contactId, data }, { now, until });
+    return again === until || (mail.campaignId !== null && slotOf(again) === until) ? [] : [{ ...mail, again }];
+  });
+  const queued = other.flatMap(({ emailId, again, until }) =>
+    emailId === null ? [] : [{ emailId, until: again, was: until }],
+  );
+  if (queued.length > 0) await holdQueued(tx, projectId, queued, null);
+  for (const { campaignId, sendSeq } of page)
+    if (campaignId !== null && sendSeq !== null) sends.set(campaignId, { projectId, campaignId, sendSeq });
+  const byCampaign = Map.groupBy(other, ({ campaignId }) => campaignId);
+  for (const send of [...sends.values()].toSorted((one, two) => (one.campaignId < two.campaignId ? -1 : 1))) {
+    const held = (byCampaign.get(send.campaignId) ?? []).map(({ contactId, again }) => ({ contactId, until: again }));
+    if (held.length > 0 && (await lockCampaignSend(tx, send.campaignId, send.sendSeq)))
+      await holdRecipients(tx, send, held, null);
+  }
+  return page.length < atOnce ? null : (page.at(-1) ?? null);
+}
+
+// In the order of time by the index of each table; two campaigns may have one contact at one instant. What is moved to a later instant comes
+// once more and stays as it is.
+function heldPage(tx: Database, projectId: string, { at, id }: Place): Promise<HeldMail[]> {
+  return tx.rows<HeldMail>(sql`
+    select w.*, w.due_at::text as at, c.data, (1000 * extract(epoch from w.due_at))::float8 as until,
+      (1000 * extract(epoch from clock_timestamp()))::float8 as now
+    from (
+      (select q.due_at, q.email_id as id, q.email_id as "emailId", null::uuid as "campaignId", null::int as "sendSeq",
+        e.contact_id as "contactId", e.message_class as "messageClass"
+      from email_queue q join emails e on e.id = q.email_id
+      where q.project_id = ${projectId} and q.claim_id is null and q.due_at > now() and (q.due_at, q.email_id) > (${at}::timestamptz, ${id}::uuid)
+        and e.workflow_step_execution_id is not null and e.held_until is not null
+      order by q.due_at, q.email_id limit ${atOnce})
+      union all
+      (select h.due_at, h.contact_id, null, k.id, k.send_seq, h.contact_id, k.type
+      from campaigns k cross join lateral (
+        select * from campaign_held_contacts h
+        where h.campaign_id = k.id and h.send_seq = k.send_seq and (h.due_at, h.contact_id) > (${at}::timestamptz, ${id}::uuid)
+        order by h.due_at, h.contact_id limit ${atOnce}) h
+      where k.project_id = ${projectId} and k.status = 'SENDING')
+      order by 1, 2 fetch first ${raw(atOnce)} rows with ties) w join contacts c on c.id = w."contactId"
+    order by w.due_at, w.id`);
 }

@@ -178,6 +178,19 @@ export function heldUntil(
   return until === null ? null : until + placeOf(id);
 }
 
+/**
+ * Returns the instant at which an email may leave that waits until `until`, by the hours as they are now: their end, or for whoever is in none
+ * the place of the contact from now on, where that is sooner.
+ */
+export function heldAgain(
+  facts: QuietFacts,
+  messageClass: MessageClass,
+  contact: QuietContact,
+  { now, until }: { now: number; until: number },
+): number {
+  return heldUntil(facts, messageClass, contact, now) ?? Math.min(until, now + placeOf(contact.id));
+}
+
 // The last digits of an ID are random; those before are its time.
 function placeOf(id: string): number {
   return Number.parseInt(id.slice(-8), 16) % spreadMs;

@@ -23,6 +23,13 @@ export function bucketCtes(projectId: string, rate: number, { lock = true, when 
     from held h cross join rate_limit p)`;
 }
 
+/** SQL: a CTE after `bucketCtes` that gives back the tokens of mail that was claimed and not handed over; `count` is how many. */
+export function tokensReturned(count: string): Query {
+  return raw(`tokens_returned as (
+    update send_buckets b set tokens = k.available + n.count, refilled_at = k.at from bucket k, (select ${count} as count) n
+    where b.id = k.id and n.count > 0)`);
+}
+
 /** Makes a project's bucket where it has none: full, since a first send does not wait. */
 export async function bucketMade(db: Database, projectId: string): Promise<void> {
   await db.count(

@@ -1,7 +1,7 @@
 import { maySendFrom } from '../../domains/queries.ts';
 import { type Database, type Query, raw, sql } from '../../store/sql.ts';
 import { longestAskedMs } from '../engine/attempts.ts';
-import { bucketCtes, bucketMade } from '../engine/throttle.ts';
+import { bucketCtes, bucketMade, tokensReturned } from '../engine/throttle.ts';
 import type { ClaimedMail } from '../ledger/queries.ts';
 
 /** The limits of a claim. */
@@ -29,7 +29,7 @@ const mailColumns = sql`
   jsonb_build_object('email', c.email, 'subscribed', c.subscribed, 'data', c.data) as contact,
   ${raw(maySendFrom('e.project_id', 'e."from"'))} as "domainVerified", q.attempts, q.age_ms::float8 as "ageMs",
   (1000 * extract(epoch from clock_timestamp()))::float8 as "nowMs", e.workflow_step_execution_id is not null as "isOfStep",
-  q.created_at = coalesce(e.held_until, e.created_at) as "keepsTime"`;
+  (e.held_until is not null or q.created_at = e.created_at) as "keepsTime"`;
 
 const projectFacts = sql`jsonb_build_object('name', p.name, 'disabled', p.disabled, 'tracking', p.tracking,
   'language', p.language, 'escapeContactData', p.escape_contact_data, 'holdout', p.holdout,
@@ -85,6 +85,40 @@ export function claimQueued(
     from claimed q cross join lateral (select * from emails where id = q.email_id limit 1) e
       cross join lateral (select * from contacts where id = e.contact_id limit 1) c
     order by q.due_at, q.email_id`);
+}
+
+/** Mail of a step that waits for the end of quiet hours; `was` is when it was due until now, null where a claim has it. */
+export interface QuietMail {
+  emailId: string;
+  until: number;
+  was: number | null;
+}
+
+/**
+ * Holds mail until the end of quiet hours: of a claim, which loses it and gets its tokens back, or (null) what nobody has claimed and is due as it was. Times
+ * are epoch milliseconds. What it waits makes it no older, since nobody has refused it meanwhile. Safe to repeat.
+ */
+export async function holdQueued(
+  db: Database,
+  projectId: string,
+  mails: readonly QuietMail[],
+  claim: { id: string; rate: number } | null,
+): Promise<void> {
+  const ids = mails.map(({ emailId }) => emailId);
+  const instants = (times: (number | null)[]) =>
+    times.map((time) => (time === null ? null : new Date(time).toISOString()));
+  await db.count(sql`
+    with ${bucketCtes(projectId, claim?.rate ?? 0, { when: raw(String(claim !== null)) })},
+    moved as (
+      update email_queue q set due_at = g.until, claim_id = null, claimed_at = null, lookups = 0,
+        created_at = q.created_at + (g.until - greatest(q.due_at, clock_timestamp()))
+      from unnest(${ids}::uuid[], ${instants(mails.map(({ until }) => until))}::timestamptz[],
+        ${instants(mails.map(({ was }) => was))}::timestamptz[]) as g (id, until, was)
+      where q.email_id = any (${ids}::uuid[]) and q.email_id = g.id and q.claim_id is not distinct from ${claim?.id ?? null}::text
+        and (g.was is null or q.due_at = g.was)
+      returning q.email_id, g.until),
+    ${tokensReturned('(select count(*) from moved)')}
+    update emails e set held_until = m.until from moved m where e.id = m.email_id`);
 }
 
 /** Returns whether a project has mail that is due and not claimed. Much cheaper than a claim that finds nothing. */

@@ -9,7 +9,7 @@ import { renderedAgain } from '../engine/work.ts';
 import { type ClaimedMail, isMarketing, refusalOf } from '../ledger/queries.ts';
 import type { Reason } from '../ledger/reasons.ts';
 import { type Settled, type Settlement, settleMail } from '../ledger/settle.ts';
-import { isClaimed, type UnconfirmedMail } from './claims.ts';
+import { holdQueued, isClaimed, type UnconfirmedMail } from './claims.ts';
 
 /** The parts that queued mail is delivered with. */
 export interface QueueDeps extends EngineDeps {
@@ -116,13 +116,17 @@ export class QueueClaim implements Claim<QueuedMail> {
   }
 
   async settle(outcomes: readonly Outcome<QueuedMail>[]): Promise<Settled> {
-    const { db, mailer, lagMs } = this.#deps;
+    const { db, mailer, lagMs, rate } = this.#deps;
     const suppressed = outcomes.flatMap((end) =>
       end.outcome === 'SUPPRESSED'
         ? [{ id: end.mail.id, suppression: end.suppression, ...plain(renderedAgain(this, end.mail).texts) }]
         : [],
     );
     if (suppressed.length > 0) await writeSuppressed(db, suppressed, this.id);
+    const held = outcomes.flatMap((end) =>
+      end.outcome === 'HELD' ? [{ emailId: end.mail.id, until: end.until, was: null }] : [],
+    );
+    if (held.length > 0) await holdQueued(db, this.projectId, held, { id: this.id, rate });
     const settlements = outcomes.flatMap((outcome) => settlementOf(outcome, lagMs) ?? []);
     return settleMail(db, { id: this.id, provider: mailer.name }, settlements);
   }
@@ -145,7 +149,6 @@ function settlementOf(end: Outcome<QueuedMail>, lagMs: number): Settlement | nul
     case 'UNCONFIRMED':
       return { emailId, outcome: 'UNCONFIRMED', delayMs: end.delayMs ?? lagMs };
     case 'HELD':
-      return { emailId, outcome: 'RETRY', delayMs: end.until - end.mail.nowMs, attempt: false, words: null };
     case 'SUPPRESSED':
       return null;
   }

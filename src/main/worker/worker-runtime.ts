@@ -8,6 +8,7 @@ import { createDateSweep } from '../../automations/enrollment/dates.ts';
 import { createEnroller, enrollmentChannel } from '../../automations/runtime/enrol.ts';
 import { countGoals } from '../../automations/runtime/goals.ts';
 import { wakesUnderWay } from '../../automations/runtime/recovery.ts';
+import { followQuietHours } from '../../campaigns/delivery/held.ts';
 import { foldAllContactChanges } from '../../contacts/catalogue-queries.ts';
 import { countNewEvents } from '../../contacts/events/counting-queries.ts';
 import type { Mailer } from '../../domains/providers/mailer.ts';
@@ -199,6 +200,7 @@ function startLoops(deps: LoopDeps): { closeIntake(): Promise<unknown>; ended: P
     every(sweepEveryMs, 'the sweep for waiting mail', createMailSweep({ db, waker, clock })),
     every(watchEveryMs, 'the watch over segments', watch),
     every(watchEveryMs, 'enrolling contacts by their dates', createDateSweep({ db, clock, stop })),
+    every(watchEveryMs, 'moving email after a change of quiet hours', () => followQuietHours({ db, outbox, stop })),
     every(webhooksEveryMs, 'the watch over webhooks', createWebhookWatch({ db, temporal, queuePrefix, log })),
     every(watchEveryMs, 'the check for another store', storeComparison(deps)),
     every(routingPauseMs, 'the routing of worker versions', () => routing.check()),

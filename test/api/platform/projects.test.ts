@@ -151,6 +151,18 @@ describe('projects', () => {
       });
     expect((await as(admin, 'PATCH', path, { name: 'Northern Lights' })).body.quietHours).toEqual(night);
     expect((await as(admin, 'PATCH', path, { quietHours: null })).body.quietHours).toBe(null);
+    // What waits is asked again after a change, and after none.
+    const asksAgain = async (change: object) => {
+      await database.db.count('update projects set quiet_changed_at = null where id = $1', [project.id]);
+      await as(admin, 'PATCH', path, change);
+      return database.db.count('select from projects where id = $1 and quiet_changed_at is not null', [project.id]);
+    };
+    expect(await asksAgain({ quietHours: { from: '22:00', to: '08:00' } })).toBe(1);
+    expect(await asksAgain({ quietHours: night, name: 'Northern Lights' })).toBe(0);
+    expect(await asksAgain({ quietHours: { ...night, to: '09:00' } })).toBe(1);
+    expect(await asksAgain({ timeZone: 'Asia/Tokyo' })).toBe(1);
+    expect(await asksAgain({ timeZone: 'Asia/Tokyo' })).toBe(0);
+    expect(await asksAgain({ timeZone: null, quietHours: null })).toBe(1);
     expect((await as(admin, 'PATCH', path, { emailRetentionDays: 365 })).body.emailRetentionDays).toBe(365);
     // What CONTACT_HISTORY_DAYS needs, 90 days here, is kept.
     for (const field of ['emailRetentionDays', 'eventRetentionDays', 'executionRetentionDays'])
