@@ -202,6 +202,7 @@ async function workflowThread({ sharesThread, queues, log }: TemporalWorkersDeps
     return shareWorkflowThread(
       await loadPrivateModules(),
       queues.flatMap(({ activities }) => Object.keys(activities)),
+      log,
     );
   } catch (error) {
     log.warn({ err: error }, 'workflows cannot share a thread with this version of the SDK: each queue gets its own');

@@ -3,7 +3,11 @@ import { Worker as Thread } from 'node:worker_threads';
 import { type Logger, Worker, type WorkerOptions } from '@temporalio/worker';
 import type { CompiledWorkerOptions } from '@temporalio/worker/lib/worker-options.js';
 import type { WorkflowCreator } from '@temporalio/worker/lib/workflow/interface.js';
-import type { WorkflowBundleWithSourceMapAndFilename } from '@temporalio/worker/lib/workflow/workflow-worker-thread/input.js';
+import type {
+  WorkerThreadInput,
+  WorkflowBundleWithSourceMapAndFilename,
+} from '@temporalio/worker/lib/workflow/workflow-worker-thread/input.js';
+import type { Logger as AppLogger } from 'pino';
 
 /** Workers of several task queues that run their workflows in one thread. */
 export interface WorkflowThread {
@@ -20,6 +24,13 @@ export const ownThreads: WorkflowThread = {
 
 // The stock worker keeps memory for the young objects of a main thread; with thousands of executions that is 100 MB of garbage.
 const youngMegabytes = 16;
+
+// Node starts and ends an operating system's thread for each call into a context that has a time limit, 0.1 ms of processor time.
+// So calls have none, and the thread as a whole is watched; once one hung, later threads of the process limit each call as the SDK does.
+const noTimeLimit = undefined as unknown as number;
+const tickMs = 1_000;
+const mostSilentTicks = 10;
+let hasHung = false;
 
 /** The private modules of the SDK that sharing a thread takes. */
 export interface PrivateModules {
@@ -52,6 +63,40 @@ const privateMethods: Record<'getOrCreateBundle' | 'createWorkflowCreator', unkn
   createWorkflowCreator: Reflect.get(Worker, 'createWorkflowCreator'),
 };
 
+/** A client that ends its thread when that answers none of its requests for ten seconds; the workers fail with it and are made anew. */
+function watchedClient(Client: PrivateModules['threads']['WorkerThreadClient'], log: AppLogger) {
+  return class extends Client {
+    #waiting = 0;
+    #silentTicks = 0;
+
+    override async send(input: WorkerThreadInput) {
+      this.#waiting += 1;
+      try {
+        return await super.send(input);
+      } finally {
+        this.#waiting -= 1;
+        this.#silentTicks = 0;
+      }
+    }
+
+    watch(): void {
+      // Ticks are counted, not time: where the whole process stood still, that says nothing about the thread.
+      const watching = setInterval(() => {
+        this.#silentTicks = this.#waiting === 0 ? 0 : this.#silentTicks + 1;
+        if (this.#silentTicks < mostSilentTicks) return;
+        hasHung = true;
+        clearInterval(watching);
+        log.error(
+          'a workflow did not return for ten seconds: executions go on in a new thread, with a limit for each call',
+        );
+        void this.workerThread.terminate();
+      }, tickMs);
+      watching.unref();
+      this.workerThread.once('exit', () => clearInterval(watching));
+    }
+  };
+}
+
 /**
  * Returns workers that share one thread for their workflows. The SDK gives each worker a thread, which holds the SDK and the bundle in
  * a V8 heap of its own: 45 MB each. Runs are found by their IDs there, whichever worker they belong to, so one thread does for all.
@@ -61,8 +106,10 @@ const privateMethods: Record<'getOrCreateBundle' | 'createWorkflowCreator', unkn
 export function shareWorkflowThread(
   { threads: { ThreadedVMWorkflowCreator, WorkerThreadClient }, program }: PrivateModules,
   activityNames: readonly string[],
+  log: AppLogger,
 ): WorkflowThread {
   let shared: ReturnType<typeof start> | null = null;
+  const WatchedClient = watchedClient(WorkerThreadClient, log);
   let bundle: Promise<WorkflowBundleWithSourceMapAndFilename | undefined> | null = null;
 
   async function start(
@@ -71,15 +118,16 @@ export function shareWorkflowThread(
     logger: Logger,
   ) {
     const thread = new Thread(program, { resourceLimits: { maxYoungGenerationSizeMb: youngMegabytes } });
-    const client = new WorkerThreadClient(thread, logger);
+    const client = new WatchedClient(thread, logger);
     await client.send({
       type: 'init',
       workflowBundle,
-      isolateExecutionTimeoutMs,
+      isolateExecutionTimeoutMs: hasHung ? isolateExecutionTimeoutMs : noTimeLimit,
       reuseV8Context: true,
       registeredActivityNames: new Set(activityNames),
       hasPatchActivationCallback: false,
     });
+    client.watch();
     return new ThreadedVMWorkflowCreator([client]);
   }
 
