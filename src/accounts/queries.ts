@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { raw } from '@mikro-orm/core';
 import { AppError } from '../lib/errors.ts';
 import { newId } from '../lib/ids.ts';
 import { sha256 } from '../lib/seal.ts';
@@ -85,8 +86,8 @@ export async function forgetAttempts(db: Database, scope: AttemptScope, subject:
 
 /** Takes back one attempt, where only failures count. */
 export async function giveBackAttempt(db: Database, scope: AttemptScope, subject: string): Promise<void> {
-  await db.count(sql`
-    update attempt_windows set used = greatest(0, used - 1) where scope = ${scope} and subject = ${sha256(subject)}`);
+  const used = raw('greatest(0, used - 1)');
+  await db.em.nativeUpdate(AttemptWindow, { scope, subject: sha256(subject) }, { used });
 }
 
 /** Removes windows that are over; returns how many. */

@@ -3,7 +3,7 @@ import { campaignEvent } from '../contacts/events/queries.ts';
 import { type CampaignStatus, editableStatuses, openStatuses } from '../lib/enums.ts';
 import { beyondRecipients, notFound } from '../lib/errors.ts';
 import { lockRow } from '../store/columns.ts';
-import { recordingEvents } from '../store/record-events.ts';
+import { type NewEvent, recordingEvents } from '../store/record-events.ts';
 import { type Database, limitingKey, type Query, raw, sql } from '../store/sql.ts';
 import type { Audience } from './audience/audience.ts';
 import { Campaign, CampaignSend } from './entity.ts';
@@ -95,15 +95,16 @@ export async function lockCampaignSend(tx: Database, id: string, sendSeq: number
 
 /**
  * Runs CTEs of which `moved` changes a campaign and returns its row, and records what it says of it: `event` names an event of the
- * campaign, null for none, and `more` is further data of that. Answers whether the campaign moved.
+ * campaign, null for none, and `more` is further data of that; `others` are recorded with it. Answers whether the campaign moved.
  */
-export async function moveCampaign(db: Database, given: Query): Promise<boolean> {
+export async function moveCampaign(db: Database, given: Query, others: readonly NewEvent[] = []): Promise<boolean> {
   const event = campaignEvent('m', {
     name: raw('m.event'),
     more: raw('m.more'),
     from: sql`moved m where m.event is not null`,
   });
-  return (await db.count(recordingEvents({ given, events: [event], result: sql`select 1 from moved` }))) > 0;
+  const result = sql`select 1 from moved`;
+  return (await db.count(recordingEvents({ given, events: [event, ...others], result }))) > 0;
 }
 
 /**
@@ -135,20 +136,17 @@ export async function unscheduleSend(
     moved as (
       update campaigns set status = 'DRAFT', scheduled_for = null, audit_note = ${note}, updated_at = now()
       where id = ${id} and send_seq = ${sendSeq} and status = 'SCHEDULED'
-      returning *, case when audit_note is null then 'campaign.cancelled' end as event),
+      returning *, case when audit_note is null then 'campaign.cancelled' end as event, '{}'::jsonb as more),
     closed as (
       update campaign_sends s set closed = true, updated_at = now()
       from moved m where s.campaign_id = m.id and s.send_seq = m.send_seq)`;
-  const events = [
-    campaignEvent('m', { name: raw('m.event'), from: sql`moved m where event is not null` }),
-    {
-      projectId: raw('project_id'),
-      name: 'campaign.reverted',
-      data: sql`jsonb_build_object('campaignId', id, 'campaignName', name, 'reason', audit_note)`,
-      from: sql`moved where event is null`,
-    },
-  ];
-  return (await db.count(recordingEvents({ given, events, result: sql`select 1 from moved` }))) > 0;
+  const reverted = {
+    projectId: raw('project_id'),
+    name: 'campaign.reverted',
+    data: sql`jsonb_build_object('campaignId', id, 'campaignName', name, 'reason', audit_note)`,
+    from: sql`moved where event is null`,
+  };
+  return moveCampaign(db, given, [reverted]);
 }
 
 /** Writes down what an operator should know of a send. */

@@ -18,7 +18,7 @@ import {
 } from './definition.ts';
 import { createContacts, endMemberships, enterMembers, wantedAddresses } from './members.ts';
 import { pageOfMatching, pageOfMembers } from './pages.ts';
-import { campaignsUsing, countMatching, lockDefinitions, writeWatchFacts } from './queries.ts';
+import { campaignsUsing, countMatching, exactTotal, findListed, lockDefinitions, writeWatchFacts } from './queries.ts';
 import type {
   AddMembers,
   ComputedMembers,
@@ -30,7 +30,6 @@ import type {
   SegmentBody,
 } from './schema.ts';
 import { computeMemberships, countNow, writeCount } from './settle.ts';
-import { exactTotal, findListed } from './total.ts';
 
 /** The segments of a project, newest first. */
 export async function listSegments(db: Database, projectId: string): Promise<SegmentBody[]> {

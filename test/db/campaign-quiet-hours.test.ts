@@ -15,7 +15,7 @@ import { cancelSend, hasDeparted, openSend, setPaused } from '../../src/campaign
 import { advanceCanary } from '../../src/launches/canary/advance.ts';
 import { chooseCanary, continueFromCanary, setCanary } from '../../src/launches/canary/choose.ts';
 import { launchGate } from '../../src/launches/gate.ts';
-import { splitClaims } from '../../src/launches/revisions/versions.ts';
+import { splitClaims } from '../../src/launches/revisions/revise.ts';
 import { systemClock } from '../../src/lib/time.ts';
 import { spreadMs } from '../../src/mail/emails/schedule.ts';
 import { bucketMade } from '../../src/mail/engine/throttle.ts';
