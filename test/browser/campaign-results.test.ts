@@ -1,7 +1,9 @@
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { openSend } from '../../src/campaigns/state.ts';
 import { aProject, type TestProject } from '../support/api.ts';
 import { desktop, phone, problemsInBothThemes } from '../support/browser.ts';
+import { aCampaign } from '../support/campaign-fixtures.ts';
 import { type DashboardWorld, dashboardWorld } from '../support/dashboard.ts';
 import { signInAs } from '../support/dashboard-owner.ts';
 import { aPerson, joins, type Person } from '../support/people.ts';
@@ -91,6 +93,59 @@ test('mail that waits for the provider is on hold: on the campaign, in the list,
     await db.count(`update campaigns set status = 'CANCELLED', sent_at = null where id = $1`, [id]);
   }
 });
+
+test.each([desktop, phone])(
+  'a campaign in quiet hours says at $width pixels until when and for how many it is on hold, and why it is for one of them',
+  async (viewport) => {
+    const own = await aProject(world.database, 'Storchenhof');
+    await joins(world.database.db, own.id, person, 'OWNER');
+    const { db } = world.database;
+    const emails = ['ida.lund@example.com', 'per.holm@example.com', 'osaka@example.com'];
+    for (const email of emails)
+      await world.api.call(own.secretKey, 'POST', '/contacts', { email, data: { firstName: email.split('.')[0] } });
+    const id = await aCampaign(db, own, { name: 'Night count' });
+    await openSend(db, id, 3, null);
+    await db.count(`update campaign_sends set expanded = true, closed = true where campaign_id = $1`, [id]);
+    await db.count(`update campaigns set total_recipients = 3, sent_count = 1 where id = $1`, [id]);
+    const until = new Date(Math.ceil(Date.now() / 3_600_000 + 6) * 3_600_000);
+    await db.count(
+      `insert into emails (id, project_id, contact_id, to_address, "from", source_type, message_class, subject, campaign_id, send_seq, status, sent_at, held_until)
+       select uuidv7(), project_id, id, email, $2, 'CAMPAIGN', 'MARKETING', 'Herons', $3, 1,
+         case when email = 'osaka@example.com' then 'SENT' else 'PENDING' end, case when email = 'osaka@example.com' then now() end,
+         case when email <> 'osaka@example.com' then $4::timestamptz end
+       from contacts where project_id = $1`,
+      [own.id, own.sender, id, until],
+    );
+    await db.count(
+      `insert into campaign_held_contacts (campaign_id, send_seq, contact_id, due_at)
+       select campaign_id, send_seq, contact_id, held_until from emails where campaign_id = $1 and held_until is not null`,
+      [id],
+    );
+    await inDashboard(viewport, async (page) => {
+      await page.goto(`${world.url}/app/${own.id}/campaigns`);
+      await row(page, 'Night count').getByText('On hold', { exact: true }).waitFor();
+      await page.getByRole('link', { name: 'Night count' }).click();
+      await page.getByRole('heading', { name: 'Night count', level: 1 }).waitFor();
+      await page.getByText('On hold', { exact: true }).waitFor();
+      await page
+        .getByText(/^On hold for 2 contacts in quiet hours, the first until .*[AP]M \(in \d+ hours\)\.$/)
+        .waitFor();
+      const held = page
+        .getByRole('region', { name: 'Recipients' })
+        .getByRole('listitem')
+        .filter({ hasText: 'per.holm' });
+      await held.getByText('Pending').waitFor();
+      expect(await problemsInBothThemes(page)).toEqual([]);
+      await held.getByRole('button', { name: 'Why? per.holm@example.com' }).click();
+      const why = page.getByRole('dialog', { name: 'Why?' });
+      await why
+        .getByText(/^The email is on hold until .*: the contact is in the quiet hours of the project\.$/)
+        .first()
+        .waitFor();
+      expect(await problemsInBothThemes(page)).toEqual([]);
+    });
+  },
+);
 
 /** Whether a canvas is drawn on up to its right edge, where a label would be cut off. */
 function edgeOfDrawing(canvas: Element): 'empty' | 'drawn on' | 'free' {

@@ -83,6 +83,38 @@ test('a skipped mail, a suppressed one and a failed workflow say so in the execu
   });
 });
 
+test('the activity says once that many entered a segment, opens to each of them, and is narrowed to a time', async () => {
+  const names = ['adebar', 'klapper', 'rotstrumpf'];
+  for (const name of names) await own.contact(`${name}@storks.test`, { bird: 'stork' });
+  const filters = [{ field: 'data.bird', operator: 'equals', value: 'stork' }];
+  const { id } = await own.done('POST', '/segments', {
+    ...{ name: 'Storks', trackMembership: true },
+    condition: { logic: 'AND', groups: [{ filters }] },
+  });
+  await own.done('POST', `/segments/${id}/compute`);
+  await inDashboard(async (page) => {
+    await open(page, 'activity');
+    const entered = page.getByText('3 entered segment “Storks”');
+    await entered.waitFor();
+    const group = page.getByRole('listitem').filter({ has: entered });
+    expect(await group.getByRole('listitem').count()).toBe(0);
+    await group.getByRole('button', { name: 'Show entries' }).click();
+    for (const name of names) await group.getByText(`${name}@storks.test`).waitFor();
+    expect(await accessibilityProblems(page)).toEqual([]);
+
+    await world.database.db.count(
+      `update events set created_at = created_at - interval '10 days' where project_id = $1 and name like 'segment.%'`,
+      [project.id],
+    );
+    await page.getByLabel('Period', { exact: true }).selectOption('Last 7 days');
+    await page.waitForURL(/days=/);
+    await page.getByText(/in the last 7 days$/).waitFor();
+    await expect.poll(() => entered.count()).toBe(0);
+    await page.getByLabel('Period', { exact: true }).selectOption('Last 30 days');
+    await entered.waitFor();
+  });
+});
+
 test('times to come have their date, in one language whatever that of the browser, and both zones on hover', async () => {
   const at = new Date(Date.now() + 2 * 86_400_000 + 3_600_000);
   await own.contact('ole@wattenmeer.test');

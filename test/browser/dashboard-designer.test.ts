@@ -278,6 +278,22 @@ test('what keeps an automation from being enabled is shown on the step it concer
   });
 });
 
+test('a step that was just added shows no problem before something of it is filled in', async () => {
+  const { own, inDashboard, open } = designer;
+  const { id } = await own.automation({ name: 'Neu' });
+  await inDashboard(async (page) => {
+    await open(page, `workflows/${id}`);
+    await press(page, 'Add step');
+    await page.getByRole('menuitem', { name: 'Webhook' }).click();
+    await page.getByLabel('Address', { exact: true }).waitFor();
+    const checked = () => expect.poll(() => page.getByText(/changes? not saved$/).count()).toBe(1);
+    await checked();
+    expect(await page.getByText(/^\d+ problems?$/).count()).toBe(0);
+    await type(page, 'Address', 'https://hooks.acme.test/{{');
+    await stepOn(page, 'Webhook').getByText('1 problem').waitFor();
+  });
+});
+
 test('an edit survives that the page is closed, and is thrown away when that is wanted', async () => {
   const { own, inDashboard, open, waiting } = designer;
   const { id } = await waiting('Vergesslich');

@@ -210,6 +210,10 @@ describe('the dashboard in Chromium', () => {
         }),
       );
       await page.goto(`${world.url}/app/${received.id}`);
+      // The overview and the page of limits agree.
+      const card = page.locator('[data-slot=card]', { has: page.getByRole('heading', { name: 'Deliverability' }) });
+      await card.getByText('High', { exact: true }).waitFor();
+      expect(await card.getByText('Healthy').count()).toBe(0);
       await page.getByRole('link', { name: 'By domain and provider' }).click();
       await heading(page, 'Deliverability').waitFor();
       const row = (table: string, text: string) =>
@@ -274,6 +278,43 @@ describe('the dashboard in Chromium', () => {
       expect.stringContaining('Second draft'),
       expect.stringContaining('First draft'),
     ]);
+  });
+
+  test('an admin lists test addresses, and a test goes to one of them as a contact would get the email', async () => {
+    const email = 'wiebke@wattenmeer.test';
+    await world.api.call(project.secretKey, 'POST', '/contacts', {
+      email,
+      data: { firstName: 'Wiebke', plan: 'team' },
+    });
+    const { body: template } = await world.api.call(project.secretKey, 'POST', '/templates', {
+      name: 'As sent',
+      subject: 'Moin {{ firstName ?? "there" }}',
+      body: '<p>You are on the {% if plan %}{{ plan }}{% else %}free{% endif %} plan.</p>',
+      from: project.sender,
+      type: 'MARKETING',
+    });
+    await world.inPage({}, async (page) => {
+      await signIn(page, `/app/${project.id}/settings`);
+      await page.getByLabel('Test addresses').fill('seed@inboxes.example, office@wattenmeer.example');
+      await button(page, 'Save addresses').click();
+      await page.getByText('Test addresses saved').waitFor();
+      await page.goto(`${world.url}/app/${project.id}/templates/${template.id}`);
+      await button(page, 'Send test email').click();
+      const dialog = page.getByRole('dialog');
+      await dialog.getByLabel('To', { exact: true }).selectOption('seed@inboxes.example');
+      await dialog.getByLabel('Fill in for').fill('nobody@wattenmeer.test');
+      await dialog.getByRole('button', { name: 'Send test', exact: true }).click();
+      await dialog.getByText('No contact has the email nobody@wattenmeer.test.').waitFor();
+      await dialog.getByLabel('Fill in for').fill(email);
+      await dialog.getByRole('button', { name: 'Send test', exact: true }).click();
+      await dialog.getByText('Test sent').waitFor();
+    });
+    await eventually(async () => (await world.mailTo('seed@inboxes.example')).length === 1);
+    const [mail] = await world.mailTo('seed@inboxes.example');
+    expect(mail?.subject).toBe('[TEST] Moin Wiebke');
+    expect(mail?.html).toContain('You are on the team plan.');
+    expect(mail?.html).toMatch(/unsubscribe/i);
+    expect(await world.mailTo(email)).toEqual([]);
   });
 
   test('draws a campaign up, tests it, sends it, watches it to SENT and reads its audit', async () => {

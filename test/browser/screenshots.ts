@@ -11,7 +11,8 @@ import { shootLayouts, webp } from './layout-sheet.ts';
 
 /*
  * `npm run screenshots` takes pictures of every page into docs/screenshots: in light and dark, at a desk and on a phone. It starts a service
- * of its own below a temporary folder, fills it with eight months of a society that counts birds, and stops it again.
+ * of its own below a temporary folder, fills it with eight months of a society that counts birds, and stops it again. With names, such as
+ * `npm run screenshots -- contacts segments`, it takes only those.
  *
  * Names in other scripts and emoji are boxes where no font has them: apt-get install fonts-noto-core fonts-noto-cjk
  * fonts-noto-color-emoji.
@@ -29,16 +30,19 @@ const looks: Record<string, BrowserContextOptions> = {
   '-phone-dark': { colorScheme: 'dark', viewport: hand },
 };
 
+const wanted = new Set(process.argv.slice(2));
+const isWanted = (name: string) => wanted.size === 0 || wanted.has(name);
+
 using place = await aPlace();
 await using run = startIn(place);
 await run.untilReady();
 const project = await picturedProject(place);
 mkdirSync(folder, { recursive: true });
-for (const old of readdirSync(folder)) if (/\.(png|webp)$/.test(old)) rmSync(join(folder, old));
+for (const old of readdirSync(folder)) if (wanted.size === 0 && /\.(png|webp)$/.test(old)) rmSync(join(folder, old));
 const browser = await startBrowser();
 try {
   for (const [suffix, look] of Object.entries(looks)) await shoot(browser, project, look, suffix);
-  await shootLayouts(browser);
+  if (isWanted('layouts')) await shootLayouts(browser);
 } finally {
   await browser.close();
 }
@@ -58,6 +62,7 @@ async function shoot(
   const page = await context.newPage();
   let isIn = false;
   for (const shown of [...outsidePlaces, ...projectPlaces]) {
+    if (!isWanted(shown.name)) continue;
     const path = placeOf(shown, seeded);
     if (path.startsWith('/app') && !isIn) {
       await context.request.post(`${place.baseUrl}/auth/login`, { data: login });
@@ -69,8 +74,16 @@ async function shoot(
     await eventually(async () => (await page.locator('[data-slot=loading]').count()) === 0);
     await picture(page, `${shown.name}${suffix}`);
   }
-  await page.goto(`${place.baseUrl}/docs`);
-  await picture(page, `docs${suffix}`);
+  if (isWanted('docs')) {
+    await page.goto(`${place.baseUrl}/docs`);
+    await picture(page, `docs${suffix}`);
+  }
+  if (isWanted('inbox')) await shootInbox(page, suffix);
+  await context.close();
+}
+
+/** The sandbox's inbox, a message of it, and where its recipient may leave. */
+async function shootInbox(page: Page, suffix: string): Promise<void> {
   await page.goto(place.sandboxUrl);
   await page.getByText('Live', { exact: true }).waitFor();
   await picture(page, `inbox${suffix}`);
@@ -83,7 +96,6 @@ async function shoot(
   await picture(page, `inbox-one-message${suffix}`);
   await page.goto(await preferencesLink());
   await picture(page, `recipient-preferences${suffix}`);
-  await context.close();
 }
 
 /** Where a recipient of the newest campaign may leave, as its mail says. */

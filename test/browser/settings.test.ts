@@ -417,14 +417,5 @@ test('quiet hours are set with the days on which they begin, and ended', async (
     await page.getByLabel('Hold emails from workflows').uncheck();
     await button(page, 'Save quiet hours').click();
     await expect.poll(hours).toBe(null);
-    if (process.env.SHOT) {
-      await page.getByLabel('Hold emails from workflows').check();
-      await page.getByRole('heading', { name: 'Quiet hours' }).scrollIntoViewIfNeeded();
-      await page.screenshot({ path: '/tmp/q1.png' });
-      await page.setViewportSize({ width: 390, height: 844 });
-      await page.emulateMedia({ colorScheme: 'dark' });
-      await page.getByRole('heading', { name: 'Quiet hours' }).scrollIntoViewIfNeeded();
-      await page.screenshot({ path: '/tmp/q2.png' });
-    }
   });
 });

@@ -1,6 +1,13 @@
 import { accessSync, constants, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { type Browser, type BrowserContextOptions, chromium, type Page, type Request } from 'playwright-core';
+import {
+  type Browser,
+  type BrowserContextOptions,
+  chromium,
+  type Locator,
+  type Page,
+  type Request,
+} from 'playwright-core';
 import { actWhenCalm } from './calm.ts';
 
 // The first is Chromium without its windows, which starts, and opens a page, for a fraction of the processor time.
@@ -112,18 +119,22 @@ const axeSource = readFileSync(createRequire(import.meta.url).resolve('axe-core/
 
 const allRules = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
 /** The rules that look at colors, which are all that a theme changes. */
-const colorRules = ['color-contrast', 'link-in-text-block'];
+export const colorRules = ['color-contrast', 'link-in-text-block'];
 
 /**
  * What axe-core finds wrong on a page by WCAG 2.2 AA and its best practices, one line for each place. Only what it finds each time
- * that it looks counts: a button that comes back to life while it looks has the colours of both.
+ * that it looks counts: a button that comes back to life while it looks has the colours of both. Only `within` where that is named.
  */
-export async function accessibilityProblems(page: Page, rules: readonly string[] = allRules): Promise<string[]> {
+export async function accessibilityProblems(
+  page: Page,
+  rules: readonly string[] = allRules,
+  within: Locator = page.locator('html'),
+): Promise<string[]> {
   // Evaluated by the debugger, so that the page's own policy against scripts stands.
   if (!(await page.evaluate<boolean>('"axe" in globalThis'))) await page.evaluate(axeSource);
   await page.locator('[aria-busy="true"]').first().waitFor({ state: 'detached' });
   for (let looks = 1; ; looks += 1) {
-    const found = await axeFindings(page, rules);
+    const found = await axeFindings(within, rules);
     if (found.length === 0 || looks === 3) return found;
     await page.waitForTimeout(500);
     // On a busy machine a transition may be under way for longer.
@@ -144,15 +155,18 @@ export async function problemsInBothThemes(page: Page): Promise<string[]> {
   return [...light.map((problem) => `light: ${problem}`), ...dark.map((problem) => `dark: ${problem}`)];
 }
 
-function axeFindings(page: Page, rules: readonly string[]): Promise<string[]> {
-  return page.evaluate(
-    async (runOnly) => {
+function axeFindings(within: Locator, rules: readonly string[]): Promise<string[]> {
+  return within.evaluate(
+    async (element, runOnly) => {
       const { axe } = globalThis as unknown as {
         axe: {
-          run(options: object): Promise<{ violations: { id: string; help: string; nodes: { html: string }[] }[] }>;
+          run(
+            context: Element,
+            options: object,
+          ): Promise<{ violations: { id: string; help: string; nodes: { html: string }[] }[] }>;
         };
       };
-      const { violations } = await axe.run({ runOnly, resultTypes: ['violations'] });
+      const { violations } = await axe.run(element, { runOnly, resultTypes: ['violations'] });
       return violations.flatMap(({ id, help, nodes }) => nodes.map(({ html }) => `${id}: ${help}: ${html}`));
     },
     [...rules],

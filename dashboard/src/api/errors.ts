@@ -34,6 +34,11 @@ export class Unreachable extends Error {
   }
 }
 
+/** The page itself refuses what was asked of it; `message` says why, in words for people. */
+export class Refusal extends Error {
+  override name = 'Refusal';
+}
+
 interface Envelope {
   error?: string | { code?: string; message?: string; errors?: FieldProblem[]; details?: object; requestId?: string };
 }

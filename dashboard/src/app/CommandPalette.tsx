@@ -23,6 +23,7 @@ import {
 } from 'lucide-react';
 import { useState } from 'react';
 import { answer, api, selectProject } from '../api/client.ts';
+import { useFocusBack } from '../ui/Dialog.tsx';
 import { usePause } from '../ui/pause.ts';
 import { isAddress } from '../words/sentences.ts';
 import { subjectText } from '../words/subjects.ts';
@@ -43,6 +44,7 @@ interface Entry {
 /** Everything that can be opened or done, and a search over what the project has. */
 export function CommandPalette({ project, onOpen }: { project: string; onOpen: (what: Opened) => void }) {
   const [text, setText] = useState('');
+  const focusBack = useFocusBack();
   const wanted = text.trim().toLowerCase();
   const matches = ({ name }: Entry) => wanted.split(/\s+/).every((word) => name.toLowerCase().includes(word));
   const groups = [
@@ -57,6 +59,7 @@ export function CommandPalette({ project, onOpen }: { project: string; onOpen: (
         <Dialog.Overlay className="fixed inset-0 z-10 bg-[rgb(0_0_0/45%)]" />
         <Dialog.Content
           aria-describedby={undefined}
+          onCloseAutoFocus={focusBack}
           className="fixed top-[12dvh] left-1/2 z-10 w-[min(38rem,calc(100vw-2rem))] -translate-x-1/2 overflow-hidden rounded-xl border border-line bg-raised shadow-float"
         >
           <Dialog.Title className="sr-only">Search and commands</Dialog.Title>

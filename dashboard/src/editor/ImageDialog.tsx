@@ -1,5 +1,6 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useEffect, useState } from 'react';
+import { Refusal } from '../api/errors.ts';
 import { useProjectId } from '../app/address.ts';
 import { largestImage, type UploadedImage, uploadImage } from '../pages/mail/image.ts';
 import { Button } from '../ui/Button.tsx';
@@ -148,7 +149,7 @@ function ChosenImage({
 async function stored(image: File | UploadedImage, column: number, area: Area | null, size: Size | null) {
   if (!(image instanceof File)) return { src: image.url, width: size && shownWidth(size.width, column) };
   const { file, width } = await prepared(image, column, area ?? undefined);
-  if (file.size > largestImage) throw new Error('This image is larger than 10 MB. Choose a smaller one.');
+  if (file.size > largestImage) throw new Refusal('This image is larger than 10 MB. Choose a smaller one.');
   return { src: (await uploadImage(file)).url, width };
 }
 

@@ -1,10 +1,17 @@
 import { type ReactNode, useState } from 'react';
 import { useOverlays } from './overlays/use-overlays.ts';
 
-// Our dialogs have no trigger of their own that the focus could go back to, so they remember where it was. What they have
-// removed, such as the row with its button, cannot have it: then the page has it, and not the top of the menu.
-function useFocusBack(): (event: Event) => void {
-  const [before] = useState(() => document.activeElement);
+// An item of a menu is gone with its menu, whose button stays.
+function focused(): Element | null {
+  const menu = document.activeElement?.closest('[role=menu]');
+  return menu ? document.getElementById(menu.getAttribute('aria-labelledby') ?? '') : document.activeElement;
+}
+
+/** Where the focus goes when what is opened by its caller closes. */
+export function useFocusBack(): (event: Event) => void {
+  // Our dialogs have no trigger of their own that the focus could go back to, so they remember where it was. What they have
+  // removed, such as the row with its button, cannot have it: then the page has it, and not the top of the menu.
+  const [before] = useState(focused);
   return (event) => {
     event.preventDefault();
     const place = before instanceof HTMLElement && before.isConnected ? before : document.querySelector('main');

@@ -1,5 +1,5 @@
 import type { ReactNode } from 'react';
-import { ApiError, Unreachable } from '../api/errors.ts';
+import { ApiError, Refusal, Unreachable } from '../api/errors.ts';
 import { fieldSentence } from '../words/sentences.ts';
 import type { Tone } from './Badge.tsx';
 import { Button } from './Button.tsx';
@@ -29,7 +29,7 @@ export function Note({ tone, children }: { tone?: Tone; children: ReactNode }) {
 /** Shows an error and what to do about it, in words for people. */
 export function Problem({ error, again }: { error: unknown; again?: () => void }) {
   const isInvalid = error instanceof ApiError && error.fields.length > 0;
-  const known = error instanceof ApiError || error instanceof Unreachable;
+  const known = error instanceof ApiError || error instanceof Unreachable || error instanceof Refusal;
   return (
     <Note tone="bad">
       <p>

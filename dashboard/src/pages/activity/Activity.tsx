@@ -73,7 +73,7 @@ export function Activity() {
           joined={joinedGroups}
           rowKey={({ first }) => first.id}
           empty={
-            contact || types ? (
+            contact || types || chosen ? (
               <Empty title="No activity matches">Try other filters or a longer period.</Empty>
             ) : (
               <Empty title="No activity yet">Send an email or track an event to see it here.</Empty>

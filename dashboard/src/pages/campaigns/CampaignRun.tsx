@@ -102,7 +102,8 @@ export function CampaignRun({ campaign, above }: { campaign: Campaign; above: Re
 function QuietHoursNote({ contacts, until }: NonNullable<Campaign['quietHours']>) {
   return (
     <Note>
-      On hold until <Timestamp at={until} after /> for {counted(contacts, 'contact')} (quiet hours).
+      On hold for {counted(contacts, 'contact')} in quiet hours, {contacts === 1 ? '' : 'the first '}until{' '}
+      <Timestamp at={until} after />.
     </Note>
   );
 }

@@ -35,7 +35,10 @@ export function Trail({ explanation, onFixed }: { explanation: Explanation; onFi
     <div className="stack">
       <Note tone={tone}>
         <p className="break">
-          <Badge tone={tone}>{name}</Badge> {sentence}
+          <span className="-ms-2">
+            <Badge tone={tone}>{name}</Badge>
+          </span>{' '}
+          {sentence}
         </p>
       </Note>
       <ol className="stack" aria-label="Decisions">
@@ -46,7 +49,13 @@ export function Trail({ explanation, onFixed }: { explanation: Explanation; onFi
       </ol>
       {next ? (
         <p className="break muted">
-          Next: {next.what} {next.at ? <Timestamp at={next.at} /> : null}
+          Next
+          {next.at ? (
+            <>
+              , <Timestamp at={next.at} />
+            </>
+          ) : null}
+          : {next.what}
         </p>
       ) : null}
       <div className="row">

@@ -1,6 +1,7 @@
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { answer, api } from '../../api/client.ts';
+import { Refusal } from '../../api/errors.ts';
 import { useProjectId } from '../../app/address.ts';
 import { myProjects, whoAmI } from '../../app/session.ts';
 import { Button } from '../../ui/Button.tsx';
@@ -88,6 +89,6 @@ export function TestDialog({
 async function contactNamed(email: string): Promise<string> {
   const { data } = await answer(api.GET('/contacts', { params: { query: { email } } }));
   const [contact] = data;
-  if (contact === undefined) throw new Error(`No contact has the email ${email}.`);
+  if (contact === undefined) throw new Refusal(`No contact has the email ${email}.`);
   return contact.id;
 }

@@ -11,7 +11,7 @@ const weekdays = ['Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat', 'Sun'];
 const usual: Hours = { from: '22:00', to: '08:00', days: null, types: ['MARKETING'] };
 const types = ['MARKETING', 'HEADLESS'] as const;
 
-/** The hours in which email of workflows waits. */
+/** The hours in which email of workflows and campaigns waits. */
 export function QuietHours({ project, isAdmin }: { project: Project; isAdmin: boolean }) {
   const [isOn, setOn] = useState(project.quietHours !== null);
   const [hours, setHours] = useState<Hours>({ ...usual, ...project.quietHours });

@@ -16,7 +16,7 @@ export function ScopeMatrix({
     onChange(value.includes(scope) ? value.filter((each) => each !== scope) : [...value, scope]);
   return (
     <fieldset className="field">
-      <legend className="mb-1.5 text-sm font-medium">Scopes</legend>
+      <legend>Scopes</legend>
       <div className="row mb-1">
         {Object.entries(presets).map(([key, { name, scopes }]) => (
           <Button key={key} size="small" onClick={() => onChange([...scopes])}>
@@ -41,7 +41,7 @@ export function ScopeMatrix({
           <tbody>
             {scopeAreas.map((area) => (
               <tr key={area.name}>
-                <th scope="row" className="bg-transparent! text-start text-base! text-ink!">
+                <th scope="row" className="bg-transparent! text-start text-base! whitespace-normal! text-ink!">
                   {area.name}
                 </th>
                 {(Object.keys(columns) as (keyof typeof columns)[]).map((column) => {
