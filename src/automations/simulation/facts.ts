@@ -144,8 +144,11 @@ export class Timeline {
     this.facts = facts;
     this.#momentMs = isRecorded ? 0 : momentMs;
     const { id, email, subscribed, data, createdAt, updatedAt, changes } = facts;
-    const later = changes.filter((change) => this.#isLater(change, at));
-    const lastBefore = changes.findLast((change) => !this.#isLater(change, at))?.at;
+    // What the workflow makes of whoever enters it, it makes afterwards: often within the very moment.
+    const isAfterEntry = (change: ContactChange) =>
+      change.own ? Date.parse(change.at) >= Date.parse(at) : this.#isLater(change, at);
+    const later = changes.filter(isAfterEntry);
+    const lastBefore = changes.findLast((change) => !isAfterEntry(change))?.at;
     const contact = {
       id,
       email,
