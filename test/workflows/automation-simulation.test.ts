@@ -1,4 +1,5 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { Socket } from 'node:net';
+import { afterAll, beforeAll, expect, inject, test, vi } from 'vitest';
 import { simulateSome } from '../../src/automations/simulation/job.ts';
 import { changeContacts } from '../../src/imports/bulk.ts';
 import type { Database } from '../../src/store/sql.ts';
@@ -6,6 +7,7 @@ import { aProject, type TestApi, testApi } from '../support/api.ts';
 import { type AutomationHand, automationHand } from '../support/automations.ts';
 import { type TestDatabase, testDatabase } from '../support/database.ts';
 import { jobsWorker, testSimulations } from '../support/jobs.ts';
+import { startReceiver } from '../support/receiver.ts';
 import { addresses, allOf, dataIs } from '../support/segments.ts';
 import { jobDone } from '../support/uploads.ts';
 import type { TestWorker } from '../support/worker.ts';
@@ -143,6 +145,49 @@ test('contacts of an event go through the graph in their own time, and nothing i
   expect(JSON.stringify(twice.result)).toBe(JSON.stringify(once.result));
 });
 
+/** Notes the ports that this process connects to, by whatever library: those of a mail server or of a provider as well. */
+function listening() {
+  const ports = new Set<number>();
+  const connect = Socket.prototype.connect;
+  const spy = vi.spyOn(Socket.prototype, 'connect').mockImplementation(function (this: Socket, ...args: unknown[]) {
+    this.once('connect', () => ports.add(this.remotePort ?? 0)).once('error', () => ports.add(this.remotePort ?? 0));
+    return Reflect.apply(connect, this, args);
+  });
+  return { ports, [Symbol.dispose]: () => spy.mockRestore() };
+}
+
+test('while a simulation runs no socket is opened to anybody, and no other workflow begins', async () => {
+  await using receiver = await startReceiver();
+  const { id, remind } = await reminder('silent');
+  const call = await own.step(id, 'WEBHOOK', { url: `http://127.0.0.1:${receiver.port}/hook` }, { fromStepId: remind });
+  await happened('silent', [
+    [3, 1],
+    [4, 2],
+  ]);
+  const began = new Date(Date.now() - 1_000).toISOString();
+  const { client, queuePrefix } = worker;
+  const others = [database.url, api.url, `http://${inject('temporalAddress')}`].map((url) => Number(new URL(url).port));
+  const before = await rowsOf();
+  using sockets = listening();
+  const { path, mails, steps } = await result(id, { over, horizon: '4d' });
+  expect([mails.count, steps.find(({ stepId }: { stepId: string }) => stepId === call).reached]).toEqual([4, 2]);
+  expect([...sockets.ports].filter((port) => !others.includes(port))).toEqual([]);
+  expect(receiver.requests).toEqual([]);
+  expect(await rowsOf()).toEqual(before);
+  expect(await db.rows(`select id from outbox where workflow_type <> 'bulkContacts' or done_at is null`)).toEqual([]);
+  const started = async () => {
+    const found: string[] = [];
+    for await (const { taskQueue, workflowId } of client.workflow.list({ query: `StartTime >= '${began}'` }))
+      if (taskQueue.startsWith(queuePrefix)) found.push(workflowId);
+    return found;
+  };
+  const jobId = path.split('/').at(-1);
+  await expect.poll(started).toEqual([expect.stringContaining(jobId)]);
+  // Whoever connects is noticed.
+  await fetch(`http://127.0.0.1:${receiver.port}/`);
+  expect([...sockets.ports]).toContain(receiver.port);
+});
+
 test('a graph that is not saved is compared with a version: who gets an email only here, only there, earlier or later', async () => {
   const { id, trigger } = await own.automation({ eventName: 'trial.began' });
   await own.step(id, 'DELAY', { amount: 2, unit: 'days' });
@@ -233,11 +278,13 @@ test('a contact is as of then: its data, its subscription, and what it had done'
     },
   });
   await happened('as.of', [
+    [2, 100],
     [3, 100],
     [4, 100],
     [5, 100],
   ]);
   await happened('order', [
+    [2, 99],
     [3, 99],
     [4, 101],
     [5, 98],
@@ -248,8 +295,16 @@ test('a contact is as of then: its data, its subscription, and what it had done'
      values ($1, now() - interval '10 days', $2, '{"type": "api"}', '{"plan": "pro"}', '{"plan": "free"}', true, true)`,
     [people[5], project.id],
   );
+  // And the first became pro by the workflow itself, as soon as it had entered.
+  await db.count(
+    `insert into contact_history (contact_id, at, project_id, cause, before, after, subscribed_before, subscribed_after)
+     select contact_id, created_at + interval '45 milliseconds', project_id, jsonb_build_object('type', 'step', 'id', $2::text),
+       '{"plan": "free"}', '{"plan": "pro"}', true, true
+     from events where contact_id = $1 and name = 'as.of'`,
+    [people[2], id],
+  );
   const { steps } = await result(id, { over });
-  expect(steps.find(({ stepId }: { stepId: string }) => stepId === seen).paths).toEqual({ no: 1, yes: 2 });
+  expect(steps.find(({ stepId }: { stepId: string }) => stepId === seen).paths).toEqual({ no: 2, yes: 2 });
 });
 
 test('a share that is repeated, or dies, counts nobody twice', async () => {
