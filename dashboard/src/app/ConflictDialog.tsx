@@ -2,7 +2,8 @@ import { Button } from '../ui/Button.tsx';
 import { Dialog } from '../ui/Dialog.tsx';
 import { Note } from '../ui/States.tsx';
 import { tableClass } from '../ui/Table.tsx';
-import { isEqual, type SaveConflict } from './draft.ts';
+import type { SaveConflict } from './draft.ts';
+import { isEqual } from './equal.ts';
 
 /**
  * Asks which of two versions stays, with everything in which they differ. `names` gives the fields their names; `describe` says

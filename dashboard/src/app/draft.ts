@@ -1,6 +1,7 @@
 import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
 import { ApiError } from '../api/errors.ts';
+import { isEqual } from './equal.ts';
 
 /** Something as the service has it. */
 interface Stored<Content> {
@@ -107,14 +108,4 @@ function begin<Content>(stored: Stored<Content>, generation = 0): State<Content>
 function merged<Content extends object>(base: Content, mine: Content, theirs: Content): Content {
   const changed = Object.entries(mine).filter(([key, value]) => !isEqual(value, base[key as keyof Content]));
   return { ...theirs, ...Object.fromEntries(changed) };
-}
-
-/** Whether two values are the same as JSON, in whichever order their objects name their keys: the service has an order of its own. */
-export function isEqual(one: unknown, other: unknown): boolean {
-  return JSON.stringify(one, inOrder) === JSON.stringify(other, inOrder);
-}
-
-function inOrder(_: string, value: unknown): unknown {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
-  return Object.fromEntries(Object.entries(value).sort(([one], [other]) => (one < other ? -1 : 1)));
 }

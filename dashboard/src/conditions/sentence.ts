@@ -1,5 +1,5 @@
 import { eventText } from '../words/events.ts';
-import { count, locale } from '../words/numbers.ts';
+import { count, lazily, locale } from '../words/numbers.ts';
 import { usualActivity } from './grammar.ts';
 import { fieldOf, type MailSourceKind, sourceOf, type Tree, type TreeFilter } from './tree.ts';
 
@@ -28,8 +28,8 @@ const comparisons: Record<string, readonly [ofValues: string, ofTimes: string]> 
 };
 
 const lists = {
-  and: new Intl.ListFormat(locale, { type: 'conjunction' }),
-  or: new Intl.ListFormat(locale, { type: 'disjunction' }),
+  and: lazily(() => new Intl.ListFormat(locale, { type: 'conjunction' })),
+  or: lazily(() => new Intl.ListFormat(locale, { type: 'disjunction' })),
 };
 
 /** Parts of a sentence and the word that joins them; a single part is joined by any. */
@@ -68,7 +68,7 @@ function joined(joint: 'and' | 'or', parts: readonly Clause[]): Clause {
   return { texts, joint };
 }
 
-const textOf = ({ texts, joint }: Clause) => lists[joint].format(texts);
+const textOf = ({ texts, joint }: Clause) => lists[joint]().format(texts);
 
 function filterClause(filter: TreeFilter, names: ConditionNames): string {
   const { field, operator, value } = filter;
@@ -111,7 +111,7 @@ function filterClause(filter: TreeFilter, names: ConditionNames): string {
 // “order” where total is at least 50 and country is “DE”
 function dataText({ where }: TreeFilter): string {
   const tests = (where ?? []).map((test) => `${test.path || '…'} ${compared({ field: '', ...test })}`);
-  return tests.length === 0 ? '' : ` where ${lists.and.format(tests)}`;
+  return tests.length === 0 ? '' : ` where ${lists.and().format(tests)}`;
 }
 
 function timesText({ times }: TreeFilter): string {
@@ -120,7 +120,7 @@ function timesText({ times }: TreeFilter): string {
     ...(typeof atLeast === 'number' ? [`at least ${timesOf(atLeast)}`] : []),
     ...(typeof atMost === 'number' ? [`at most ${timesOf(atMost)}`] : []),
   ];
-  return bounds.length === 0 ? '' : ` ${lists.and.format(bounds)}`;
+  return bounds.length === 0 ? '' : ` ${lists.and().format(bounds)}`;
 }
 
 const timesOf = (number: number) => (number === 1 ? 'once' : `${count(number)} times`);
@@ -190,8 +190,9 @@ function valueText(value: unknown): string {
 
 const quoted = (text: string) => (text === '' ? '…' : `“${text}”`);
 
-const day = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeZone: 'UTC' });
-const moment = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeStyle: 'short', timeZone: 'UTC' });
+const inUtc: Intl.DateTimeFormatOptions = { dateStyle: 'medium', timeZone: 'UTC' };
+const day = lazily(() => new Intl.DateTimeFormat(locale, inUtc));
+const moment = lazily(() => new Intl.DateTimeFormat(locale, { ...inUtc, timeStyle: 'short' }));
 
 /** A day or an instant as conditions write them, in UTC as they count; null for any other text. */
 function timeText(value: string): string | null {
@@ -199,5 +200,5 @@ function timeText(value: string): string | null {
   if (!isDay && !/^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d+)?)?Z$/.test(value)) return null;
   const at = Date.parse(value);
   if (Number.isNaN(at)) return null;
-  return isDay ? day.format(at) : `${moment.format(at)} UTC`;
+  return isDay ? day().format(at) : `${moment().format(at)} UTC`;
 }

@@ -37,3 +37,24 @@ export function usePart<Part>(load: Load<Part>, isUrgent = false): Part | null {
   if (failure) throw failure.error;
   return part;
 }
+
+/** A screen reader finds everything after this time also where nobody moves or presses anything, in milliseconds. */
+const wholeAfter = 3_000;
+
+/** Whether what is out of sight is drawn: once somebody uses the page, or after a while. Until then the page draws what it shows. */
+export function useWhole(): boolean {
+  const [isWhole, setWhole] = useState(false);
+  useEffect(() => {
+    let isOpen = true;
+    const draw = () => {
+      if (isOpen) setWhole(true);
+    };
+    void firstUse.then(draw);
+    const timer = setTimeout(draw, wholeAfter);
+    return () => {
+      isOpen = false;
+      clearTimeout(timer);
+    };
+  }, []);
+  return isWhole;
+}

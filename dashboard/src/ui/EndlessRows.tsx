@@ -1,6 +1,7 @@
 import type { InfiniteData } from '@tanstack/react-query';
 import { useVirtualizer, type Virtualizer } from '@tanstack/react-virtual';
-import { type CSSProperties, type KeyboardEvent, type ReactNode, useEffect, useRef } from 'react';
+import { type CSSProperties, type KeyboardEvent, memo, type ReactNode, useEffect, useMemo, useRef } from 'react';
+import { useWhole } from '../standby/use-part.ts';
 import { Button } from './Button.tsx';
 import { openRow } from './open-row.ts';
 import { Loading, Problem } from './States.tsx';
@@ -23,7 +24,7 @@ export function EndlessRows<PageOfRows, Row>({
   label,
   query,
   rowsOf,
-  joined = (rows) => rows,
+  joined = asTheyAre,
   rowKey,
   rowHeight = 44,
   minWidth,
@@ -49,20 +50,20 @@ export function EndlessRows<PageOfRows, Row>({
   children: (row: Row) => ReactNode;
 }) {
   const place = useRef<HTMLElement>(null);
-  const rows = joined(query.data?.pages.flatMap(rowsOf) ?? []);
+  const { data, hasNextPage, fetchNextPage } = query;
+  const rows = useMemo(() => joined(data?.pages.flatMap(rowsOf) ?? []), [data, rowsOf, joined]);
   const virtual = useVirtualizer<HTMLElement, Element>({
     count: rows.length,
     getScrollElement: () => place.current,
     estimateSize: () => rowHeight,
     getItemKey: (index) => rowKey(rows[index] as Row),
-    overscan: 12,
+    overscan: useOverscan(),
   });
   const items = virtual.getVirtualItems();
   const width = { '--rows-width': minWidth ?? '0' } as CSSProperties;
-  const { hasNextPage, fetchNextPage } = query;
   useNextPage(query, items.at(-1)?.index ?? 0, rows.length);
 
-  if (query.data === undefined)
+  if (data === undefined)
     return query.error ? <Problem error={query.error} again={() => void query.refetch()} /> : <Loading />;
   // A page whose rows are all left out says nothing of the next one.
   if (rows.length === 0 && query.error) return <Problem error={query.error} again={() => void fetchNextPage()} />;
@@ -91,7 +92,7 @@ export function EndlessRows<PageOfRows, Row>({
             style={{ translate: `0 ${start}px` }}
             onClick={openRow}
           >
-            {children(rows[index] as Row)}
+            <Inside row={rows[index] as Row} draw={children} />
           </li>
         ))}
       </ul>
@@ -99,6 +100,14 @@ export function EndlessRows<PageOfRows, Row>({
     </section>
   );
 }
+
+const asTheyAre = <Row,>(rows: readonly Row[]) => rows;
+
+/** What is in a row, which is not drawn again when the list scrolls or measures its rows. */
+const Inside = memo(({ row, draw }: { row: unknown; draw: (row: never) => ReactNode }) => draw(row as never));
+
+/** The number of rows beyond those in sight, at either end. */
+const useOverscan = () => (useWhole() ? 12 : 1);
 
 function Head({ width, children }: { width: CSSProperties; children: ReactNode }) {
   return (

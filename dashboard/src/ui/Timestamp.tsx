@@ -12,7 +12,7 @@ export function Timestamp({ at, after = false }: { at: string | null | undefined
   if (!at) return <span className="muted">–</span>;
   const instant = Date.parse(at);
   return (
-    <Tip text={bothZones(instant)}>
+    <Tip text={() => bothZones(instant)}>
       <time dateTime={at}>{momentText(instant, now, after)}</time>
     </Tip>
   );

@@ -4,8 +4,11 @@ import { useOverlays } from './overlays/use-overlays.ts';
 // Whoever only passes by sees nothing, and whoever goes from what is explained to the explanation has the time to.
 const delays = { show: 300, hide: 120 };
 
-/** Says more about what it surrounds, on hover and on keyboard focus; `text` may have several lines. */
-export function Tip({ text, children }: { text: string; children: ReactNode }) {
+/**
+ * Says more about what it surrounds, on hover and on keyboard focus; `text` may have several lines, and is a function where it takes time to
+ * make, such as in each row of a list.
+ */
+export function Tip({ text, children }: { text: string | (() => string); children: ReactNode }) {
   const place = useRef<HTMLSpanElement>(null);
   const [isShown, setShown] = useState(false);
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
@@ -31,7 +34,7 @@ export function Tip({ text, children }: { text: string; children: ReactNode }) {
         <ShownTip
           id={id}
           place={place}
-          text={text}
+          text={typeof text === 'string' ? text : text()}
           onEnter={() => turn(true, 0)}
           onLeave={() => turn(false, delays.hide)}
           onClose={() => turn(false, 0)}

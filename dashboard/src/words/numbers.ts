@@ -1,23 +1,32 @@
 /** The language of the dashboard: its texts are American English, so its numbers and dates are too. */
 export const locale = 'en-US';
 
-const whole = new Intl.NumberFormat(locale);
-const percent = new Intl.NumberFormat(locale, { style: 'percent', maximumFractionDigits: 1 });
-const plurals = new Intl.PluralRules(locale);
+/** A formatter that is made when it is first used, and once: making one takes longer than a hundred uses, and most pages need few. */
+export function lazily<Format>(make: () => Format): () => Format {
+  let made: Format | undefined;
+  return () => {
+    made ??= make();
+    return made;
+  };
+}
+
+const whole = lazily(() => new Intl.NumberFormat(locale));
+const percent = lazily(() => new Intl.NumberFormat(locale, { style: 'percent', maximumFractionDigits: 1 }));
 
 /** A count with separators: `1,924`. */
 export function count(value: number): string {
-  return whole.format(value);
+  // Most counts are small, and look like that already.
+  return Number.isInteger(value) && Math.abs(value) < 1_000 ? String(value) : whole().format(value);
 }
 
 /** A count with its noun: `1 contact`, `1,924 contacts`. `other` is the plural where it is not the noun with an s. */
 export function counted(value: number, one: string, other = `${one}s`): string {
-  return `${count(value)} ${plurals.select(value) === 'one' ? one : other}`;
+  return `${count(value)} ${value === 1 ? one : other}`;
 }
 
 /** A rate that the API gives in percent: `39.5` becomes `39.5%`. */
 export function rate(value: number): string {
-  return percent.format(value / 100);
+  return percent().format(value / 100);
 }
 
 /** An amount in the smallest unit of its currency, as payment processors tell it: 1250 eur becomes €12.50. */

@@ -1,27 +1,23 @@
-import { useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { Download, Ellipsis, ListFilter, Upload, UserPlus } from 'lucide-react';
 import { useState } from 'react';
 import { ApiError } from '../../api/errors.ts';
 import { useDialog, useProjectId } from '../../app/address.ts';
 import { ChoiceFilter, SearchFilter } from '../../app/filters.tsx';
-import { filtersIn, formOf } from '../../conditions/tree.ts';
+import { usePart } from '../../standby/use-part.ts';
 import { Button } from '../../ui/Button.tsx';
 import { Menu, MenuItem } from '../../ui/Menu.tsx';
 import { Page } from '../../ui/Page.tsx';
 import { Empty } from '../../ui/States.tsx';
 import { counted } from '../../words/numbers.ts';
-import { ImportDialog } from './import/ImportDialog.tsx';
 import { ColumnsMenu } from './list/ColumnsMenu.tsx';
 import { ContactRows } from './list/ContactRows.tsx';
-import { ExportDialog } from './list/ExportDialog.tsx';
-import { FieldFilter } from './list/FieldFilter.tsx';
-import { filterOf, type ListState, useChosenColumns, useListState, usualColumns } from './list/list.ts';
-import { SelectionBar } from './list/SelectionBar.tsx';
+import type { ListDialogsProps } from './list/ListDialogs.tsx';
+import { filtersOf, type ListState, useChosenColumns, useListState, usualColumns } from './list/list.ts';
+import type { SelectionBarProps } from './list/SelectionBar.tsx';
 import { useSelection } from './list/selection.ts';
 import { useContacts } from './list/use-contacts.ts';
 import { Views } from './list/Views.tsx';
-import { NewContactDialog } from './NewContactDialog.tsx';
 
 /** The contacts of the project: any filter, any columns, and what is done with many of them. */
 export function Contacts() {
@@ -63,7 +59,7 @@ export function Contacts() {
           change({ columns: next });
         }}
       />
-      {selection.count > 0 ? <SelectionBar {...{ selection, state, columns, rows }} total={total ?? 0} /> : null}
+      <Selected {...{ selection, state, columns, rows }} total={total ?? 0} />
       {contacts.error instanceof ApiError && contacts.error.status === 400 && state.condition ? null : (
         <ContactRows
           query={contacts}
@@ -98,34 +94,20 @@ function More() {
   );
 }
 
-function Dialogs({
-  dialog,
-  state,
-  columns,
-  total,
-  onClose,
-}: {
-  dialog: string | null;
-  state: ListState;
-  columns: readonly string[];
-  total: number;
-  onClose: () => void;
-}) {
-  const project = useProjectId();
-  const queries = useQueryClient();
-  const refresh = () => void queries.invalidateQueries({ queryKey: ['contacts', project] });
-  switch (dialog) {
-    case 'import':
-      return <ImportDialog onClose={onClose} onDone={refresh} />;
-    case 'add':
-      return <NewContactDialog onClose={onClose} onDone={refresh} />;
-    case 'export': {
-      const selector = { mode: 'query' as const, filter: filterOf(state), excludeIds: [] };
-      return <ExportDialog chosen={{ selector, count: total }} columns={columns} onClose={onClose} />;
-    }
-    default:
-      return null;
-  }
+// Nothing of this is in sight at first.
+const loadDialogs = () => import('./list/ListDialogs.tsx');
+const loadFilter = () => import('./list/FieldFilter.tsx');
+const loadSelection = () => import('./list/SelectionBar.tsx');
+
+function Dialogs(props: ListDialogsProps) {
+  const part = usePart(loadDialogs, props.dialog !== null);
+  return part && props.dialog !== null ? <part.ListDialogs {...props} /> : null;
+}
+
+function Selected(props: SelectionBarProps) {
+  const isAny = props.selection.count > 0;
+  const part = usePart(loadSelection, isAny);
+  return part && isAny ? <part.SelectionBar {...props} /> : null;
 }
 
 function Filters({
@@ -142,7 +124,8 @@ function Filters({
   onColumns: (columns: readonly string[] | null) => void;
 }) {
   const [isOpen, setOpen] = useState(state.condition !== null);
-  const filters = state.condition ? [...filtersIn(formOf(state.condition))].length : 0;
+  const part = usePart(loadFilter, isOpen);
+  const filters = filtersOf(state.condition);
   return (
     <>
       <div className="filters">
@@ -164,9 +147,9 @@ function Filters({
           <Views state={state} onChange={onChange} />
         </div>
       </div>
-      {isOpen ? (
+      {isOpen && part ? (
         <div className="mb-4">
-          <FieldFilter
+          <part.FieldFilter
             condition={state.condition}
             refused={refused}
             onChange={(condition) => onChange({ condition })}

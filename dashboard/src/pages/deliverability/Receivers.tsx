@@ -3,7 +3,7 @@ import { Card } from '../../ui/Page.tsx';
 import { Empty } from '../../ui/States.tsx';
 import { type Column, Table } from '../../ui/Table.tsx';
 import { Timestamp } from '../../ui/Timestamp.tsx';
-import { count } from '../../words/numbers.ts';
+import { count, lazily, locale } from '../../words/numbers.ts';
 
 type Deliverability = components['schemas']['Deliverability'];
 interface Received {
@@ -81,8 +81,8 @@ function Rows<Row extends Received>({
   );
 }
 
-const percent = new Intl.NumberFormat('en-US', { style: 'percent', maximumFractionDigits: 2 });
+const percent = lazily(() => new Intl.NumberFormat(locale, { style: 'percent', maximumFractionDigits: 2 }));
 
 function percentOf(part: number, whole: number): string {
-  return percent.format(whole === 0 ? 0 : part / whole);
+  return percent().format(whole === 0 ? 0 : part / whole);
 }

@@ -7,7 +7,7 @@ import { ConfirmDialog, Dialog } from '../../ui/Dialog.tsx';
 import { TextField } from '../../ui/Field.tsx';
 import { Form, FormProblem, problemOf } from '../../ui/Form.tsx';
 import { toast } from '../../ui/toasts.tsx';
-import { localText, zone } from '../../words/times.ts';
+import { localText, ownZone } from '../../words/times.ts';
 import type { EmailSummary } from './email.ts';
 
 /** The actions for mail that has not been sent. */
@@ -92,7 +92,7 @@ function MoveDialog({
     <Dialog title={`Reschedule the email to ${to}`} description="At most 30 days ahead." onClose={onClose}>
       <Form onSubmit={() => move.mutate()}>
         <TextField
-          label={`Time (${zone})`}
+          label={`Time (${ownZone()})`}
           type="datetime-local"
           required
           value={time}

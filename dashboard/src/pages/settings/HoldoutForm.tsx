@@ -10,7 +10,7 @@ import { Card } from '../../ui/Page.tsx';
 import { Shown } from '../../ui/States.tsx';
 import { Timestamp } from '../../ui/Timestamp.tsx';
 import { toast } from '../../ui/toasts.tsx';
-import { zone } from '../../words/times.ts';
+import { ownZone } from '../../words/times.ts';
 import { instantOf, wallClock } from '../campaigns/rules/zones.ts';
 import type { Project } from './project.ts';
 
@@ -34,7 +34,7 @@ export function HoldoutForm({ project, isAdmin }: { project: Project; isAdmin: b
 
 function Fields({ project, isAdmin, holdout }: { project: Project; isAdmin: boolean; holdout: Holdout }) {
   const [percent, setPercent] = useState(holdout.percent === 0 ? '' : String(holdout.percent));
-  const [until, setUntil] = useState(holdout.until === null ? '' : wallClock(Date.parse(holdout.until), zone));
+  const [until, setUntil] = useState(holdout.until === null ? '' : wallClock(Date.parse(holdout.until), ownZone()));
   const [ending, setEnding] = useState(false);
   const queries = useQueryClient();
   const params = { path: { id: project.id } };
@@ -46,7 +46,7 @@ function Fields({ project, isAdmin, holdout }: { project: Project; isAdmin: bool
           params,
           body: {
             percent: Number(percent),
-            until: until === '' ? null : new Date(instantOf(until, zone)).toISOString(),
+            until: until === '' ? null : new Date(instantOf(until, ownZone())).toISOString(),
           },
         }),
       ),

@@ -13,7 +13,7 @@ import { Table } from '../../ui/Table.tsx';
 import { Timestamp } from '../../ui/Timestamp.tsx';
 import { toast } from '../../ui/toasts.tsx';
 import { count } from '../../words/numbers.ts';
-import { localText, zone } from '../../words/times.ts';
+import { localText, ownZone } from '../../words/times.ts';
 import type { Endpoint } from './endpoint.ts';
 
 const dayMs = 86_400_000;
@@ -60,7 +60,7 @@ export function Replay({ endpoint }: { endpoint: Endpoint }) {
           </p>
           <div className="filters">
             <TextField
-              label={`From (${zone})`}
+              label={`From (${ownZone()})`}
               type="datetime-local"
               required
               value={since}
@@ -68,7 +68,7 @@ export function Replay({ endpoint }: { endpoint: Endpoint }) {
               onChange={(event) => setSince(event.target.value)}
             />
             <TextField
-              label={`Until (${zone})`}
+              label={`Until (${ownZone()})`}
               type="datetime-local"
               required
               value={until}

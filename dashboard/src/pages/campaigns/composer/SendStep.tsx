@@ -14,7 +14,7 @@ import { Timestamp } from '../../../ui/Timestamp.tsx';
 import { toast } from '../../../ui/toasts.tsx';
 import { count, counted } from '../../../words/numbers.ts';
 import { subjectText } from '../../../words/subjects.ts';
-import { dayText, momentText, zone } from '../../../words/times.ts';
+import { dayText, momentText, ownZone } from '../../../words/times.ts';
 import { useOwnProject } from '../../settings/project.ts';
 import { audienceText } from '../audience.ts';
 import type { Campaign } from '../campaign.ts';
@@ -150,7 +150,7 @@ function Delivery({
   disabled: boolean;
 }) {
   const ofProject = useOwnProject()?.timeZone ?? null;
-  const [when, setWhen] = useState(() => whenOf(campaign?.scheduledFor ?? null, ofProject ?? zone));
+  const [when, setWhen] = useState(() => whenOf(campaign?.scheduledFor ?? null, ofProject ?? ownZone()));
   const [canary, setCanary] = useState(newCanary);
   const [chosen, setDrift] = useState<Drift | null>(null);
   // What is sent at once goes to those who were checked; who joins until a later time is expected to get it.

@@ -1,6 +1,6 @@
 import { useMemo } from 'react';
 import { Field, TextField } from '../../../ui/Field.tsx';
-import { bothZones, momentText, zone } from '../../../words/times.ts';
+import { bothZones, momentText, ownZone } from '../../../words/times.ts';
 import { instantOf, timeZones, wallClock } from '../rules/zones.ts';
 
 /** When a campaign is sent, as typed: at `at` of the clock in `timeZone`, or now. */
@@ -67,7 +67,7 @@ export function WhenFields({
           </div>
           {at === null || Number.isNaN(at) ? null : (
             <p className="text-sm text-muted" title={bothZones(at)}>
-              {momentText(at, Date.now())} in {zone}
+              {momentText(at, Date.now())} in {ownZone()}
             </p>
           )}
         </>
@@ -86,7 +86,7 @@ function ZoneField({
   onChange: (zone: string) => void;
 }) {
   const zones = useMemo(timeZones, []);
-  const isOwn = ofProject === null || ofProject === zone;
+  const isOwn = ofProject === null || ofProject === ownZone();
   return (
     <Field label="Time zone">
       {(props) => (
@@ -96,12 +96,12 @@ function ZoneField({
               <option>{ofProject}</option>
             </optgroup>
           )}
-          <optgroup label={ofProject === zone ? 'The project’s and yours' : 'Yours'}>
-            <option>{zone}</option>
+          <optgroup label={ofProject === ownZone() ? 'The project’s and yours' : 'Yours'}>
+            <option>{ownZone()}</option>
           </optgroup>
           <optgroup label="All time zones">
             {zones
-              .filter((each) => each !== zone && each !== ofProject)
+              .filter((each) => each !== ownZone() && each !== ofProject)
               .map((each) => (
                 <option key={each}>{each}</option>
               ))}

@@ -6,7 +6,7 @@ import { TextField } from '../../../ui/Field.tsx';
 import { Card } from '../../../ui/Page.tsx';
 import { Shown } from '../../../ui/States.tsx';
 import { Timestamp } from '../../../ui/Timestamp.tsx';
-import { localText, zone } from '../../../words/times.ts';
+import { localText, ownZone } from '../../../words/times.ts';
 import { ContactHistory } from '../ContactHistory.tsx';
 
 /** Who changed what of a contact, and the contact as it was at any instant. */
@@ -17,7 +17,7 @@ export function HistoryTab({ contact }: { contact: string }) {
     <div className="stack">
       <div className="filters">
         <TextField
-          label={`View contact as of (${zone})`}
+          label={`View contact as of (${ownZone()})`}
           type="datetime-local"
           value={asOf ? localText(asOf) : ''}
           onChange={({ target }) =>

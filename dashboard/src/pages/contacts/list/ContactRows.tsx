@@ -12,10 +12,13 @@ import { type Contact, columnTitle, type ListState, type Sort, sorts } from './l
 import type { ContactSelection } from './selection.ts';
 
 interface Shared {
+  project: string;
   columns: readonly string[];
   selection: ContactSelection;
 }
 
+// Of a contact with a name.
+const rowHeight = 61;
 const grid = 'sm:grid sm:grid-cols-(--contact-columns) sm:items-center sm:gap-3';
 
 /** The contacts of a list in columns, each with a checkbox. On a phone every contact is a block with its values below. */
@@ -26,7 +29,7 @@ export function ContactRows({
   selection,
   onSort,
   empty,
-}: Shared & {
+}: Omit<Shared, 'project'> & {
   query: Parameters<typeof EndlessRows<{ data: Contact[] }, Contact>>[0]['query'] & {
     data: InfiniteData<{ data: Contact[] }> | undefined;
   };
@@ -34,6 +37,7 @@ export function ContactRows({
   onSort: (sort: Sort, dir: 'asc' | 'desc') => void;
   empty: ReactNode;
 }) {
+  const project = useProjectId();
   const style = {
     '--contact-columns': `1.25rem ${columns.map((column) => (column === 'email' ? 'minmax(14rem,2fr)' : 'minmax(9rem,1fr)')).join(' ')}`,
   } as CSSProperties;
@@ -44,11 +48,12 @@ export function ContactRows({
         query={query}
         rowsOf={(page) => page.data}
         rowKey={({ id }) => id}
+        rowHeight={rowHeight}
         minWidth={`${columns.length * 9.75 + 8}rem`}
         head={<Head {...{ columns, selection, state, onSort }} />}
         empty={empty}
       >
-        {(contact) => <Row {...{ contact, columns, selection }} />}
+        {(contact) => <Row {...{ project, contact, columns, selection }} />}
       </EndlessRows>
     </div>
   );
@@ -59,7 +64,7 @@ function Head({
   selection,
   state,
   onSort,
-}: Shared & { state: ListState; onSort: (sort: Sort, dir: 'asc' | 'desc') => void }) {
+}: Omit<Shared, 'project'> & { state: ListState; onSort: (sort: Sort, dir: 'asc' | 'desc') => void }) {
   return (
     <div className={`flex items-center gap-3 ${grid}`}>
       <input
@@ -97,7 +102,7 @@ function Head({
   );
 }
 
-function Row({ contact, columns, selection }: Shared & { contact: Contact }) {
+function Row({ project, contact, columns, selection }: Shared & { contact: Contact }) {
   const [first = 'email', ...rest] = columns;
   return (
     <div className={`grid grid-cols-[1.25rem_minmax(0,1fr)] gap-x-3 gap-y-1 ${grid}`}>
@@ -117,15 +122,14 @@ function Row({ contact, columns, selection }: Shared & { contact: Contact }) {
           >
             {columnTitle(column)}{' '}
           </span>
-          <Cell contact={contact} column={column} />
+          <Cell {...{ project, contact, column }} />
         </div>
       ))}
     </div>
   );
 }
 
-function Cell({ contact, column }: { contact: Contact; column: string }) {
-  const project = useProjectId();
+function Cell({ project, contact, column }: { project: string; contact: Contact; column: string }) {
   switch (column) {
     case 'email':
       return (

@@ -12,20 +12,16 @@ import type { ContactSelection } from './selection.ts';
 
 const most = 1_000;
 
-/** Shows the selection and its actions. */
-export function SelectionBar({
-  selection,
-  state,
-  columns,
-  total,
-  rows,
-}: {
+export interface SelectionBarProps {
   selection: ContactSelection;
   state: ListState;
   columns: readonly string[];
   total: number;
   rows: readonly Contact[];
-}) {
+}
+
+/** Shows the selection and its actions. */
+export function SelectionBar({ selection, state, columns, total, rows }: SelectionBarProps) {
   const project = useProjectId();
   const queries = useQueryClient();
   const [asked, setAsked] = useState<BulkChange | 'segment' | 'export' | null>(null);

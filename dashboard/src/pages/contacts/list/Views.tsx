@@ -4,7 +4,8 @@ import { useState } from 'react';
 import { answer, api } from '../../../api/client.ts';
 import type { components } from '../../../api/schema.d.ts';
 import { useProjectId } from '../../../app/address.ts';
-import { inOrder, type Tree } from '../../../conditions/tree.ts';
+import { isEqual } from '../../../app/equal.ts';
+import type { Tree } from '../../../conditions/tree.ts';
 import { Button } from '../../../ui/Button.tsx';
 import { ConfirmDialog, Dialog } from '../../../ui/Dialog.tsx';
 import { TextField } from '../../../ui/Field.tsx';
@@ -20,7 +21,7 @@ function stateOfView({ id, filter, sort, dir, columns }: View): ListState {
   return {
     search: filter.search ?? '',
     subscribed: filter.subscribed,
-    condition: filter.condition ? inOrder(filter.condition as unknown as Tree) : null,
+    condition: (filter.condition as unknown as Tree | null | undefined) ?? null,
     sort,
     dir,
     columns,
@@ -38,7 +39,7 @@ export function Views({ state, onChange }: { state: ListState; onChange: (state:
     queryFn: async () => (await answer(api.GET('/contacts/views'))).data,
   });
   const view = views.data?.find(({ id }) => id === state.view);
-  const hasChanges = view !== undefined && JSON.stringify(stateOfView(view)) !== JSON.stringify(state);
+  const hasChanges = view !== undefined && !isEqual(stateOfView(view), state);
   const refresh = () => queries.invalidateQueries({ queryKey: ['contact-views', project] });
   const update = useMutation({
     mutationFn: (id: string) =>

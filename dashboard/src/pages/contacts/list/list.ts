@@ -79,6 +79,14 @@ export function filterOf({ search, subscribed, condition }: ListState): ContactF
   };
 }
 
+/** How many filters a condition has. */
+export function filtersOf(condition: Tree | null | undefined): number {
+  return (condition?.groups ?? []).reduce(
+    (sum, { filters, conditions }) => sum + filters.length + filtersOf(conditions),
+    0,
+  );
+}
+
 /** The list that the address of the page shows, and how to show another one. */
 export function useListState(): [ListState, (change: Partial<ListState>) => void] {
   const [params, change] = useFilters();

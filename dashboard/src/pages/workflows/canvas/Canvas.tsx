@@ -21,6 +21,7 @@ import {
   useRef,
   useState,
 } from 'react';
+import { useWhole } from '../../../standby/use-part.ts';
 import type { PathFigures } from '../graph/figures.ts';
 import type { Addable } from '../graph/graph.ts';
 import type { Transition } from '../graph/shapes.ts';
@@ -32,7 +33,7 @@ import { PathEdge, type PathEdgeType } from './PathEdge.tsx';
 import { type ShownStep, StepNode, type StepNodeType } from './StepNode.tsx';
 import { type OpenFinder, StepSearch } from './StepSearch.tsx';
 import { type Selection, selectionOf, toggled } from './selection.ts';
-import { ChosenInSight, centerOn, FitControls, type Flow, useWhole } from './sight.tsx';
+import { ChosenInSight, centerOn, FitControls, type Flow } from './sight.tsx';
 import { useSteady } from './steady.ts';
 
 /** A path as the canvas shows it. */

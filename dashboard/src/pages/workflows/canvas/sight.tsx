@@ -1,6 +1,5 @@
 import { Controls, getViewportForBounds, type ReactFlowInstance, useReactFlow, useStore } from '@xyflow/react';
-import { useEffect, useRef, useState } from 'react';
-import { firstUse } from '../../../app/activity.ts';
+import { useEffect, useRef } from 'react';
 import { stepSize } from '../graph/graph.ts';
 import { boundsOf, legibleZoom, stepsInSight } from '../graph/sight.ts';
 import type { PathEdgeType } from './PathEdge.tsx';
@@ -12,26 +11,6 @@ export type Flow = ReactFlowInstance<StepNodeType, PathEdgeType>;
 // Above the graph is room for the buttons that find a step, which would cover its corner.
 const fitted = { minZoom: legibleZoom, maxZoom: 1, padding: { x: 0.05, top: '44px', bottom: '8px' } } as const;
 const heightBeside = 52;
-/** A screen reader finds every step after this time also where nobody moves or presses anything, in milliseconds. */
-const wholeAfter = 3_000;
-
-/** Whether steps out of sight are drawn: once somebody uses the page, or after a while. Until then the page draws what it shows. */
-export function useWhole(): boolean {
-  const [isWhole, setWhole] = useState(false);
-  useEffect(() => {
-    let isOpen = true;
-    const draw = () => {
-      if (isOpen) setWhole(true);
-    };
-    void firstUse.then(draw);
-    const timer = setTimeout(draw, wholeAfter);
-    return () => {
-      isOpen = false;
-      clearTimeout(timer);
-    };
-  }, []);
-  return isWhole;
-}
 
 /** Brings the chosen step into sight when it is chosen elsewhere, was just added, or lost its place because the canvas shrank. */
 export function ChosenInSight({ id }: { id: string | null }) {

@@ -12,7 +12,7 @@ import { SelectField, TextField } from '../../../ui/Field.tsx';
 import { usePause } from '../../../ui/pause.ts';
 import { Note, Problem } from '../../../ui/States.tsx';
 import { count, counted } from '../../../words/numbers.ts';
-import { localText, zone } from '../../../words/times.ts';
+import { localText, ownZone } from '../../../words/times.ts';
 import { BulkProgress } from '../../contacts/list/BulkDialog.tsx';
 import { EventDataField, EventField } from '../steps/EventField.tsx';
 import type { EventTest } from '../steps/settings.ts';
@@ -203,7 +203,7 @@ function Who({
             onChange={(eventName) => onChange({ eventName })}
           />
           <TextField
-            label={`Since (${zone})`}
+            label={`Since (${ownZone()})`}
             type="datetime-local"
             value={asked.since}
             onChange={({ target }) => onChange({ since: target.value })}

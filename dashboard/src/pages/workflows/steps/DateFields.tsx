@@ -3,7 +3,7 @@ import { answer, api } from '../../../api/client.ts';
 import { useProjectId } from '../../../app/address.ts';
 import { CheckField, SelectField, TextField } from '../../../ui/Field.tsx';
 import { counted } from '../../../words/numbers.ts';
-import { zone as ownZone } from '../../../words/times.ts';
+import { ownZone } from '../../../words/times.ts';
 import { peopleQuery } from '../workflow.ts';
 import { NextTimes, timesIn } from './NextTimes.tsx';
 import type { DateSettings, Settings } from './settings.ts';
@@ -54,7 +54,7 @@ export function DateFields({ workflowId, shown, isSaved, problemOf, onChange }: 
       <SelectField
         label="Time zone"
         value={ofContact ? 'contact' : 'fixed'}
-        onChange={(event) => put({ zone: event.target.value === 'contact' ? 'contact' : date.fallback || ownZone })}
+        onChange={(event) => put({ zone: event.target.value === 'contact' ? 'contact' : date.fallback || ownZone() })}
       >
         <option value="contact">Each contact’s, from data.timezone</option>
         <option value="fixed">The same for all contacts</option>

@@ -1,7 +1,7 @@
 import { useParams } from '@tanstack/react-router';
 import { answer, api } from '../../../../api/client.ts';
 import { CheckField, SelectField, TextField } from '../../../../ui/Field.tsx';
-import { zone as ownZone } from '../../../../words/times.ts';
+import { ownZone } from '../../../../words/times.ts';
 import { weekdays } from '../../graph/graph.ts';
 import { NextTimes, timesIn } from '../NextTimes.tsx';
 import { type Form, set, text } from './form.ts';
@@ -37,8 +37,8 @@ export function WaitUntilForm(form: Form) {
         value={ofContact ? 'contact' : 'fixed'}
         onChange={(event) =>
           set(form, {
-            zone: event.target.value === 'contact' ? 'contact' : text(config.fallback) || ownZone,
-            fallback: event.target.value === 'contact' ? text(config.zone) || ownZone : undefined,
+            zone: event.target.value === 'contact' ? 'contact' : text(config.fallback) || ownZone(),
+            fallback: event.target.value === 'contact' ? text(config.zone) || ownZone() : undefined,
           })
         }
       >
