@@ -28,16 +28,16 @@ export function Runs() {
   const project = useProjectId();
   const { workflow: id = '' } = useParams({ strict: false });
   const workflow = useQuery(workflowQuery(project, id));
-  return <Shown query={workflow}>{(loaded) => <List workflow={loaded} />}</Shown>;
+  // Both are asked for at once.
+  const executions = useRuns(id);
+  return <Shown query={workflow}>{(loaded) => <List workflow={loaded} executions={executions} />}</Shown>;
 }
 
-function List({ workflow }: { workflow: Workflow }) {
-  const { id, name, enabled, steps } = workflow;
+/** The runs of an automation that the address asks for. */
+function useRuns(id: string) {
   const project = useProjectId();
-  const [{ status, stepId, page }, change] = useFilters();
-  const [dialog, setDialog] = useState<ShownDialog>(null);
-  const people = useQuery(peopleQuery(project, id));
-  const executions = useQuery({
+  const [{ status, stepId, page }] = useFilters();
+  return useQuery({
     queryKey: ['workflows', project, id, 'executions', { status, stepId, page }],
     refetchInterval: ({ state }) => (state.data?.data.some(isActive) ? 3_000 : 15_000),
     placeholderData: (before) => before,
@@ -48,6 +48,14 @@ function List({ workflow }: { workflow: Workflow }) {
         }),
       ),
   });
+}
+
+function List({ workflow, executions }: { workflow: Workflow; executions: ReturnType<typeof useRuns> }) {
+  const { id, name, enabled, steps } = workflow;
+  const project = useProjectId();
+  const [{ status, stepId }, change] = useFilters();
+  const [dialog, setDialog] = useState<ShownDialog>(null);
+  const people = useQuery(peopleQuery(project, id));
   const active = people.data?.active ?? 0;
   const isFiltered = Boolean(status || stepId);
   const failed = status === 'FAILED' ? (executions.data?.total ?? 0) : 0;
