@@ -3,7 +3,7 @@ import type { AutomationActivities, MigrationActivities, WebhookActivities } fro
 import type { Directive, StepAt } from '../src/automations/runtime/directive.ts';
 import type { RunStatus } from '../src/lib/enums.ts';
 import { briefly, queries, searchAttribute, siblingQueue, signals } from '../temporal/commands.ts';
-import { isRequestedCancellation, patiently } from './steps.ts';
+import { isHistoryLong, isRequestedCancellation, patiently } from './steps.ts';
 
 const local = wf.proxyLocalActivities<AutomationActivities>({
   startToCloseTimeout: '2 seconds',
@@ -105,7 +105,7 @@ class Run {
       const { seq } = directive;
       this.#seq = seq;
       if (directive.next === 'done') return this.#end(directive);
-      if (wf.workflowInfo().continueAsNewSuggested) await wf.continueAsNew<typeof automation>({ executionId, seq });
+      if (isHistoryLong()) await wf.continueAsNew<typeof automation>({ executionId, seq });
       if (directive.next !== 'goOn') await this.#act(directive);
     }
   }
@@ -181,7 +181,7 @@ export async function migrateAutomation({ migrationId }: { migrationId: string }
       people += share.people;
       wf.setCurrentDetails(`${people} contacts checked`);
       if (share.state !== 'unfinished') return people;
-      if (wf.workflowInfo().continueAsNewSuggested) await wf.continueAsNew<typeof migrateAutomation>({ migrationId });
+      if (isHistoryLong()) await wf.continueAsNew<typeof migrateAutomation>({ migrationId });
     }
   } catch (error) {
     if (wf.isCancellation(error)) await wf.CancellationScope.nonCancellable(() => cancelMigration(migrationId));

@@ -3,7 +3,7 @@ import type { CampaignActivities, SendLaneReport, SendStart } from '../activitie
 import { CampaignStatus } from '../src/lib/enums.ts';
 import { queries, signals } from '../temporal/commands.ts';
 import { type CampaignProgress, type CampaignSendResult, ProgressDisplay } from './campaign-progress.ts';
-import { patiently } from './steps.ts';
+import { isHistoryLong, patiently } from './steps.ts';
 
 const local = wf.proxyLocalActivities<CampaignActivities>({
   startToCloseTimeout: '10 seconds',
@@ -246,5 +246,5 @@ class Send {
 }
 
 function isLongEnough(round: number): boolean {
-  return round >= roundsPerRun || wf.workflowInfo().continueAsNewSuggested;
+  return round >= roundsPerRun || isHistoryLong();
 }

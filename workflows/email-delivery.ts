@@ -1,6 +1,7 @@
 import * as wf from '@temporalio/workflow';
 import type { EmailActivities, SystemMailActivities } from '../activities/mail.ts';
 import { queries, searchAttribute, signals } from '../temporal/commands.ts';
+import { isHistoryLong } from './steps.ts';
 
 const { deliverPending } = wf.proxyActivities<EmailActivities>({
   startToCloseTimeout: '10 minutes',
@@ -62,7 +63,7 @@ export async function emailDelivery({
     state.failed += report.failed;
     mark(report.held !== null);
     // The counts go along; what else there is to know stands in the rows.
-    if (wf.workflowInfo().continueAsNewSuggested)
+    if (isHistoryLong())
       await wf.continueAsNew<typeof emailDelivery>({
         projectId,
         soFar: { delivered: state.delivered, failed: state.failed, held: marked },
@@ -103,7 +104,7 @@ const { sendSystemMail } = wf.proxyActivities<SystemMailActivities>({
 
 /** Sends one mail of the service itself; the row says when it is given up. */
 export async function systemMail({ mailId }: { mailId: string }): Promise<string> {
-  while (!wf.workflowInfo().continueAsNewSuggested) {
+  while (!isHistoryLong()) {
     const report = await sendSystemMail(mailId);
     if (report.state !== 'later') return report.state;
     wf.setCurrentDetails(`Tried again in ${Math.ceil(report.waitMs / 1000)} s`);

@@ -2,6 +2,7 @@ import * as wf from '@temporalio/workflow';
 import type { CampaignActivities } from '../activities/campaign.ts';
 import type { JobActivities } from '../activities/jobs.ts';
 import { queries } from '../temporal/commands.ts';
+import { isHistoryLong } from './steps.ts';
 import { pauseOf } from './sweeps.ts';
 
 const regular = { startToCloseTimeout: '10 minutes', heartbeatTimeout: '10 seconds' } as const;
@@ -45,8 +46,7 @@ async function runJob(
       if (state === 'busy') {
         await wf.sleep(waitMs ?? pauseOf(turn++));
         // A job that keeps a pace may take weeks.
-        if (waitMs !== undefined && wf.workflowInfo().continueAsNewSuggested)
-          await wf.continueAsNew<typeof bulkContacts>({ jobId });
+        if (waitMs !== undefined && isHistoryLong()) await wf.continueAsNew<typeof bulkContacts>({ jobId });
         continue;
       }
       turn = 0;
@@ -95,7 +95,7 @@ export async function dryRun({ dryRunId }: { dryRunId: string }): Promise<number
       turn = 0;
       wf.setCurrentDetails(`${contacts} contacts passed`);
       if (share.state === 'over') return contacts;
-      if (wf.workflowInfo().continueAsNewSuggested) await wf.continueAsNew<typeof dryRun>({ dryRunId });
+      if (isHistoryLong()) await wf.continueAsNew<typeof dryRun>({ dryRunId });
     }
   } catch (error) {
     const cancelled = wf.isCancellation(error);

@@ -1,6 +1,7 @@
 import * as wf from '@temporalio/workflow';
 import type { SegmentActivities } from '../activities/automation.ts';
 import type { SweepReport } from '../src/segments/sweep.ts';
+import { isHistoryLong } from './steps.ts';
 
 // One statement over a million contacts may take minutes where many of them change.
 const { settleTouchedSegments, settleSegmentsPage } = wf.proxyActivities<SegmentActivities>({
@@ -40,7 +41,7 @@ export async function segmentSweep(input?: SegmentSweepInput): Promise<SweepRepo
     soFar = soFar === null ? page.report : sum(soFar, page.report);
     after = page.after;
     if (after === null) return soFar;
-    if (wf.workflowInfo().continueAsNewSuggested) await wf.continueAsNew<typeof segmentSweep>({ after, since, soFar });
+    if (isHistoryLong()) await wf.continueAsNew<typeof segmentSweep>({ after, since, soFar });
   }
 }
 

@@ -3,6 +3,7 @@ import type { EnrolmentActivities } from '../activities/automation.ts';
 import type { DomainActivities, SweepActivities, UsageActivities } from '../activities/sweeps.ts';
 import type { Enrolment } from '../src/automations/enrollment/audience.ts';
 import { scheduledStartTime } from '../temporal/commands.ts';
+import { isHistoryLong } from './steps.ts';
 
 /**
  * Options of a workflow that ends within minutes: it stays with the version of the workers that it began on. Its schedule starts the next one, so
@@ -68,7 +69,7 @@ export async function domainSweep(soFar?: DomainRound): Promise<DomainRound> {
     // One that stays stopped is met again by the next round.
     await Promise.all(page.stopped.map((id) => restartDomainCheck(id).catch(orCancelled)));
     if (!page.more) return round;
-    if (wf.workflowInfo().continueAsNewSuggested) await wf.continueAsNew<typeof domainSweep>(round);
+    if (isHistoryLong()) await wf.continueAsNew<typeof domainSweep>(round);
   }
 }
 

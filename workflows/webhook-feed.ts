@@ -1,6 +1,7 @@
 import * as wf from '@temporalio/workflow';
 import type { WebhookFeedActivities } from '../activities/jobs.ts';
 import { siblingQueue, signals } from '../temporal/commands.ts';
+import { isHistoryLong } from './steps.ts';
 
 // Requests to strangers wait on a queue of their own.
 const activities = () =>
@@ -46,8 +47,7 @@ export async function webhookFeed({
     totals.delivered += delivered;
     totals.failed += failed;
     wf.setCurrentDetails(`${totals.delivered} delivered, ${totals.failed} given up`);
-    if (wf.workflowInfo().continueAsNewSuggested)
-      await wf.continueAsNew<typeof webhookFeed>({ endpointId, soFar: totals });
+    if (isHistoryLong()) await wf.continueAsNew<typeof webhookFeed>({ endpointId, soFar: totals });
     if (waitMs === 0 || woken) continue;
     if (!isOn || waitMs === null || waitMs > longestWaitMs) return totals;
     await wf.condition(() => woken, Math.ceil(waitMs));

@@ -1,7 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { Worker } from '@temporalio/worker';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { emailActivities } from '../../activities/mail.ts';
+import { alive, emailActivities } from '../../activities/mail.ts';
 import type { Pace } from '../../src/mail/engine/run.ts';
+import { workflowBundle } from '../../src/main/worker/workflow-bundle.ts';
 import { signalOrStart } from '../../src/store/outbox/calls.ts';
 import { signals, workflowId } from '../../temporal/commands.ts';
 import { type TestDatabase, testDatabase } from '../support/database.ts';
@@ -169,4 +171,29 @@ test('two projects do not wait for one another', async () => {
   expect(new Set(mailer.sent.map(({ projectId }) => projectId))).toEqual(new Set([quick.id]));
   gate.resolve();
   await until(() => mailer.sent.length === 6);
+});
+
+test('a delivery that is woken all the time goes on in a new run long before the server suggests it, and both can be replayed', async () => {
+  const project = await aProject(store.db);
+  const id = workflowId.delivery(project.id);
+  const woken = Promise.withResolvers<void>();
+  const handedOver = [woken.promise, null];
+  const deliverPending = () =>
+    alive(1000, async () => {
+      await handedOver.shift();
+      return { delivered: 1, failed: 0, waitMs: handedOver.length > 0 ? 0 : null, held: null };
+    });
+  await using worker = await testWorker({ activities: { deliverPending }, queues: ['mail'] });
+  await wake(worker, project);
+  const { runId } = await worker.client.workflow.getHandle(id).describe();
+  for (let n = 0; n < 200; n += 1) await worker.client.workflow.getHandle(id, runId).signal(signals.wake);
+  woken.resolve();
+  expect(await worker.result(id)).toEqual({ delivered: 2, failed: 0 });
+
+  const first = await worker.client.workflow.getHandle(id, runId).fetchHistory();
+  const next = first.events?.at(-1)?.workflowExecutionContinuedAsNewEventAttributes?.newExecutionRunId ?? '';
+  expect(next).not.toBe('');
+  const second = await worker.client.workflow.getHandle(id, next).fetchHistory();
+  for (const history of [first, second])
+    await Worker.runReplayHistory({ workflowBundle: await workflowBundle() }, history, id);
 });

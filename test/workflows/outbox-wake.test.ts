@@ -20,6 +20,9 @@ afterAll(async () => {
   await Promise.all([db.close(), server[Symbol.asyncDispose]()]);
 });
 
+const aWaker = () =>
+  createDeliveryWaker({ db: db.db, temporal: server.temporal, queuePrefix: server.queuePrefix, log: silent });
+
 async function wakesOf(projectId: string): Promise<number> {
   const { events } = await server.client.workflow.getHandle(workflowId.delivery(projectId)).fetchHistory();
   return (events ?? []).filter((event) => event.workflowExecutionSignaledEventAttributes).length;
@@ -63,7 +66,7 @@ async function queuedMail(dueForSeconds: number, claim: string | null = null): P
 }
 
 test('a thousand wakes at once are one signal, and a wake after it is one more', async () => {
-  const waker = createDeliveryWaker({ temporal: server.temporal, queuePrefix: server.queuePrefix, log: silent });
+  const waker = aWaker();
   const projectId = randomUUID();
   for (let n = 0; n < 1000; n++) waker.wake(projectId);
   await waker.drain();
@@ -71,31 +74,51 @@ test('a thousand wakes at once are one signal, and a wake after it is one more',
   expect(await wakesOf(projectId)).toBe(1);
 
   waker.wake(projectId);
-  // Whether the second signal is still under way or has ended, what comes now must be followed by another one.
-  await pause(5);
-  for (let n = 0; n < 50; n++) waker.wake(projectId);
   await waker.drain();
-  expect(await wakesOf(projectId)).toBe(3);
+  expect(await wakesOf(projectId)).toBe(2);
 });
 
-test('while mail keeps coming a delivery is signalled less and less often, and once after the last of it', async () => {
-  const waker = createDeliveryWaker({ temporal: server.temporal, queuePrefix: server.queuePrefix, log: silent });
-  const projectId = randomUUID();
+/** Wakes the delivery of a project again and again, as mail that keeps coming does. Answers how long that was, in milliseconds. */
+async function wakeFor(ms: number, projectId: string): Promise<number> {
   const started = performance.now();
-  while (performance.now() - started < 1_600) {
+  const waker = aWaker();
+  while (performance.now() - started < ms) {
     waker.wake(projectId);
     await pause(20);
   }
   await waker.drain();
-  const elapsedMs = performance.now() - started;
+  return performance.now() - started;
+}
+
+test('while mail keeps coming and is taken, one signal is enough', async () => {
+  const projectId = randomUUID();
+  await wakeFor(1_600, projectId);
+  expect(await wakesOf(projectId)).toBe(1);
+});
+
+test('mail that nobody takes is signalled again, less and less often', async () => {
+  const projectId = await queuedMail(1);
+  const ms = await wakeFor(1_600, projectId);
   const count = await wakesOf(projectId);
   expect(count).toBeGreaterThan(1);
-  // After 0, 100 and 300 ms, and then every 400.
-  expect(count).toBeLessThanOrEqual(3 + Math.ceil((elapsedMs - 300) / 400));
+  // At once, and after pauses of 400, 800, 1600 and then 3200 ms.
+  expect(count).toBeLessThanOrEqual(2 + Math.log2(1 + ms / 400));
+});
+
+test('mail that comes after the last signal, and that nobody takes, is signalled without another wake', async () => {
+  const projectId = await queuedMail(1);
+  const waker = aWaker();
+  waker.wake(projectId);
+  await expect.poll(() => isDelivering(projectId)).toBe(true);
+  // The mail so far was taken, and the delivery has ended its round.
+  await db.db.rows('update email_queue set due_at = clock_timestamp() where project_id = $1', [projectId]);
+  waker.wake(projectId);
+  await waker.drain();
+  expect(await wakesOf(projectId)).toBe(2);
 });
 
 test('a delivery that has ended is started again by the next wake', async () => {
-  const waker = createDeliveryWaker({ temporal: server.temporal, queuePrefix: server.queuePrefix, log: silent });
+  const waker = aWaker();
   const projectId = randomUUID();
   waker.wake(projectId);
   await waker.drain();
@@ -113,7 +136,7 @@ test('wakes that cannot reach Temporal harm nobody, are logged once, and are mad
   await using temporal = openTemporal({ ...server.temporal.settings, address: door.address });
   const lines: string[] = [];
   const log = pino({ level: 'warn' }, { write: (line: string) => lines.push(line) });
-  const waker = createDeliveryWaker({ temporal, queuePrefix: server.queuePrefix, log });
+  const waker = createDeliveryWaker({ db: db.db, temporal, queuePrefix: server.queuePrefix, log });
   const projects = [await queuedMail(10), await queuedMail(10)];
   for (const projectId of [...projects, ...projects]) waker.wake(projectId);
   await waker.drain();
@@ -142,7 +165,7 @@ test('the sweep wakes projects whose mail has waited and nobody holds, less and 
   await db.db.rows('delete from email_queue');
   const waiting = [await queuedMail(10), await queuedMail(3600)];
   const others = [await queuedMail(0), await queuedMail(-60), await queuedMail(10, 'run/activity/1')];
-  const waker = createDeliveryWaker({ temporal: server.temporal, queuePrefix: server.queuePrefix, log: silent });
+  const waker = aWaker();
   let now = Date.parse('2026-03-02T09:00:00Z');
   const sweep = createMailSweep({ db: db.db, waker, clock: () => new Date(now) });
   expect(await sweep()).toBe(2);

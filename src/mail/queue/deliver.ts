@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { pause } from '../../lib/time.ts';
+import { projectsWithWaitingMail } from '../../store/outbox/queries.ts';
 import { type Database, sql } from '../../store/sql.ts';
 import { abandonedAfterMs, inFlightMs, probeSize } from '../engine/attempts.ts';
 import { renderTurns, slowBatch } from '../engine/batch.ts';
@@ -169,7 +170,7 @@ const overdueMs = 5000;
 export async function reconcileClaims(deps: QueueDeps, wake: (projectId: string) => void): Promise<number> {
   await releaseAbandoned(deps.db, restMs(deps));
   const { sent, failed } = await workOnLeft(deps, () => takeOver(deps, null, null));
-  const projects = await projectsWaiting(deps.db);
+  const projects = await projectsWithWaitingMail(deps.db, overdueMs);
   for (const projectId of projects) wake(projectId);
   return sent + failed + projects.length;
 }
@@ -179,12 +180,4 @@ async function releaseAbandoned(db: Database, restMs: number): Promise<void> {
   await db.count(sql`
     update email_queue set lookups = 1, due_at = clock_timestamp() + ${restMs} * interval '1 millisecond'
     where claim_id is not null and lookups = 0 and claimed_at < clock_timestamp() - ${abandonedAfterMs} * interval '1 millisecond'`);
-}
-
-/** Returns the projects with mail that is overdue: nobody works on them, or not fast enough. */
-async function projectsWaiting(db: Database): Promise<string[]> {
-  const rows = await db.rows<{ projectId: string }>(sql`
-    select distinct project_id as "projectId" from email_queue
-    where claim_id is null and due_at < clock_timestamp() - ${overdueMs} * interval '1 millisecond'`);
-  return rows.map((row) => row.projectId);
 }

@@ -102,7 +102,7 @@ export async function startApi(settings: Config, log: Logger, overrides: ApiOver
     suppressionRules: createSuppressionRuleCache(store.db, changes),
     erasedAddresses: createErasedAddresses(store.db, changes, config.encryptionKeys),
     outbox,
-    waker: createDeliveryWaker({ temporal, queuePrefix, log }),
+    waker: createDeliveryWaker({ db: store.db, temporal, queuePrefix, log }),
     callRoute: routeCaller(parts),
     checks: health.checks,
     warnings: health.warnings,

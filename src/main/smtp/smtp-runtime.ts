@@ -112,7 +112,7 @@ export async function startSmtp(settings: Config, log: Logger, overrides: SmtpOv
   const config = await withOwnQueues(settings, store.db);
   const changes = listenForChanges(listenUrl, log);
   const temporal = openLastingTemporal(config, log);
-  const waker = createDeliveryWaker({ temporal, queuePrefix: config.TEMPORAL_TASK_QUEUE, log });
+  const waker = createDeliveryWaker({ db: store.db, temporal, queuePrefix: config.TEMPORAL_TASK_QUEUE, log });
   const limiter = new RateLimiter(store.db, config.RATE_LIMIT_PER_MINUTE);
   const mailer = await createMailer(config, log, store.db);
   const servers: SmtpIn[] = [];

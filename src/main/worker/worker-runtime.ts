@@ -87,7 +87,7 @@ export async function startWorker(
   const queuePrefix = config.TEMPORAL_TASK_QUEUE;
   const clock = overrides.clock ?? systemClock;
   const stopping = new AbortController();
-  const waker = createDeliveryWaker({ temporal, queuePrefix, log });
+  const waker = createDeliveryWaker({ db: store.db, temporal, queuePrefix, log });
   const preparation = keepTemporalPrepared({ temporal, queuePrefix, log, mayMake: config.TEMPORAL_SETUP });
   const outbox = new Outbox({
     db: store.db,

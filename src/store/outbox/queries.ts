@@ -174,3 +174,12 @@ export async function projectsWithWaitingMail(db: Database, olderThanMs: number)
         and q.due_at <= now() - make_interval(secs => ${olderThanMs}::float8 / 1000))`);
   return rows.map(({ id }) => id);
 }
+
+/** For how long mail of a project has been due that nobody has claimed, in milliseconds; null where there is none. */
+export async function longestWait(db: Database, projectId: string): Promise<number | null> {
+  const row = await db.row<{ ms: number }>(sql`
+    select (1000 * extract(epoch from clock_timestamp() - due_at))::float8 as ms from email_queue
+    where project_id = ${projectId}::uuid and claim_id is null and due_at <= (select clock_timestamp())
+    order by due_at, email_id limit 1`);
+  return row?.ms ?? null;
+}

@@ -6,7 +6,7 @@ import { activeTrace, traced, untraced } from '../../lib/telemetry.ts';
 import { type Clock, pause } from '../../lib/time.ts';
 import type { Database } from '../sql.ts';
 import { signalOrStart } from './calls.ts';
-import { projectsWithWaitingMail } from './queries.ts';
+import { longestWait, projectsWithWaitingMail } from './queries.ts';
 
 const listDeadlineMs = 20_000;
 
@@ -129,27 +129,29 @@ export interface DeliveryWaker {
 }
 
 interface WakerDeps {
+  db: Database;
   temporal: TemporalConnection;
   /** Setting TEMPORAL_TASK_QUEUE. */
   queuePrefix: string;
   log: Logger;
   /** How long wakes of one project are collected, in milliseconds. */
   windowMs?: number;
-  /**
-   * Shortest time between two signals to one project, in milliseconds. Each signal costs Temporal a task; mail that is
-   * queued meanwhile is found by the delivery that the first one woke, for it watches an empty queue for longer than this.
-   */
+  /** Shortest time after a signal before it is checked whether mail that came since is taken, in milliseconds. */
   gapMs?: number;
 }
 
 const firstGapMs = 100;
-// While mail keeps coming the delivery is at work anyway, and signals only make sure of it: the gap doubles up to this, which is less
-// than the delivery watches an empty queue.
+// Less than a delivery watches an empty queue, so that mail that comes between two checks is taken by the one that is at work.
 const longestGapMs = 400;
+/** Where a delivery is at work, mail is claimed within this time. */
+const takenWithinMs = 200;
+// Mail that was there at the last signal waits for its turn. A signal more can only make up for one that was lost.
+const firstRestMs = 400;
+const longestRestMs = 3_200;
 
 /** Builds the process's waker. */
 export function createDeliveryWaker(deps: WakerDeps): DeliveryWaker {
-  // A project is listed from its first wake until a signal that began after its last one has ended, and the gap is over.
+  // A project is listed from its first wake until a gap passes without one, and says whether there was one since the last check.
   const again = new Map<string, boolean>();
   // The last traced request since the last signal: the delivery that it wakes is of its trace.
   const traces = new Map<string, string>();
@@ -173,35 +175,44 @@ export function createDeliveryWaker(deps: WakerDeps): DeliveryWaker {
     },
   };
 
+  // Each signal makes four events of a history that whoever takes the execution over has to replay. So while mail keeps coming, only mail that
+  // nobody takes is worth another one.
   async function wakeProject(projectId: string): Promise<void> {
     let gapMs = deps.gapMs ?? firstGapMs;
-    do {
-      await pause(deps.windowMs ?? 3);
-      again.set(projectId, false);
-      const parent = traces.get(projectId);
-      traces.delete(projectId);
-      if (parent === undefined) await signal(projectId);
-      else await traced('wake delivery', { kind: 'producer', parent }, () => signal(projectId));
+    let restMs = firstRestMs;
+    let isYoung = false;
+    await pause(deps.windowMs ?? 3);
+    again.set(projectId, false);
+    let signalledAt = performance.now();
+    await signalTraced(projectId);
+    for (;;) {
       await pause(gapMs);
       gapMs = Math.min(gapMs * 2, deps.gapMs ?? longestGapMs);
-    } while (again.get(projectId) === true);
+      if (!isYoung && again.get(projectId) !== true) break;
+      again.set(projectId, false);
+      // Postgres that does not answer says nothing of the mail.
+      const waitsMs = await longestWait(deps.db, projectId).catch(() => Number.POSITIVE_INFINITY);
+      const sinceMs = performance.now() - signalledAt;
+      isYoung = waitsMs !== null && waitsMs < takenWithinMs;
+      if (waitsMs === null || isYoung || (waitsMs >= sinceMs && sinceMs < restMs)) continue;
+      restMs = Math.min(restMs * 2, longestRestMs);
+      signalledAt = performance.now();
+      await signalTraced(projectId);
+    }
     again.delete(projectId);
+    traces.delete(projectId);
+  }
+
+  async function signalTraced(projectId: string): Promise<void> {
+    const parent = traces.get(projectId);
+    traces.delete(projectId);
+    if (parent === undefined) await signal(projectId);
+    else await traced('wake delivery', { kind: 'producer', parent }, () => signal(projectId));
   }
 
   async function signal(projectId: string): Promise<void> {
     try {
-      await signalOrStart(
-        deps.temporal,
-        deps.queuePrefix,
-        {
-          workflow: 'emailDelivery',
-          id: workflowId.delivery(projectId),
-          input: { projectId },
-          searchAttributes: { ProjectId: projectId, Kind: 'delivery' },
-          staticSummary: 'Delivers the mail of one project that is no campaign',
-        },
-        signals.wake,
-      );
+      await signalDelivery(deps, projectId);
       if (failing) deps.log.info('wakes of the delivery reach Temporal again');
       failing = false;
     } catch (error) {
@@ -212,4 +223,19 @@ export function createDeliveryWaker(deps: WakerDeps): DeliveryWaker {
       failing = true;
     }
   }
+}
+
+function signalDelivery({ temporal, queuePrefix }: WakerDeps, projectId: string): Promise<void> {
+  return signalOrStart(
+    temporal,
+    queuePrefix,
+    {
+      workflow: 'emailDelivery',
+      id: workflowId.delivery(projectId),
+      input: { projectId },
+      searchAttributes: { ProjectId: projectId, Kind: 'delivery' },
+      staticSummary: 'Delivers the mail of one project that is no campaign',
+    },
+    signals.wake,
+  );
 }

@@ -1,7 +1,7 @@
 import { newId } from '../../../src/lib/ids.ts';
 import type { DeliveryReport } from '../../../src/mail/queue/deliver.ts';
 import { workflowId } from '../../../temporal/commands.ts';
-import { cancelling, failed, type ReplayCase, waking } from './case.ts';
+import { cancelling, failed, type Hand, type ReplayCase, waking } from './case.ts';
 
 const delivered = (count: number): DeliveryReport => ({ delivered: count, failed: 0, waitMs: null, held: null });
 const more = (count: number): DeliveryReport => ({ ...delivered(count), waitMs: 0 });
@@ -12,6 +12,12 @@ const held = (waitMs: number): DeliveryReport => ({
   waitMs,
   held: 'held: provider answers 503 since 08:12 UTC, 4 waiting, next try 08:13 UTC',
 });
+
+/** Answers after so many wakes that the history is long. */
+const wakingOften = (report: DeliveryReport) => async (hand: Hand) => {
+  for (let wakes = 0; wakes < 200; wakes += 1) await hand.wake();
+  return report;
+};
 
 /** Ways through `emailDelivery`. */
 export const emailDeliveryCases: readonly ReplayCase[] = [
@@ -31,6 +37,8 @@ export const emailDeliveryCases: readonly ReplayCase[] = [
     atTimer: (hand) => hand.cancel(),
     ends: 'CANCELLED',
   }),
+  // Recorded on a server that suggests no new run: the workflow itself asks for it (`isHistoryLong`).
+  delivery('grown', { answers: [wakingOften(more(1)), delivered(1)], runs: 2 }),
   // It is held when it continues, so that the next run has to know that it was.
   delivery('continued', { answers: [...Array.from({ length: 15 }, () => held(1)), delivered(9)], runs: 2 }),
 ];
