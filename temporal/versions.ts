@@ -43,6 +43,8 @@ export class VersionRouting {
   readonly #deps: VersionRoutingDeps & { deployment: string };
   #isSettled: boolean;
   #said: string | null = null;
+  /** Whether all queues were seen to lead their tasks to this version since it is current. */
+  #isFollowed = false;
   // Versions that nobody polled for when they were last looked at: one look alone may come just after the server has started.
   #missed = new Set<string | null>();
 
@@ -76,9 +78,13 @@ export class VersionRouting {
     const { info, conflictToken } = found;
     const current = info.routingConfig?.currentDeploymentVersion?.buildId ?? null;
     if (current === buildId) {
+      // Until then some queues still lead tasks to the version before, whose workers a deploy stops once these are ready.
+      this.#isFollowed ||= await this.#queuesFollow();
+      if (!this.#isFollowed) return this.#say('waiting', 'some queues do not lead their tasks to this version yet');
       this.#say('current', 'tasks go to this version');
       return this.#releaseDeadVersions(info);
     }
+    this.#isFollowed = false;
     const isNew = buildId !== null && (await this.#isReadyToBegin(info));
     if (isNew === null) return this.#say('waiting', 'Temporal does not know all queues of this version yet');
     const [isGone = false] = await this.#goneOf([current]);
@@ -134,16 +140,30 @@ export class VersionRouting {
 
   /** The versions whose workers poll; null stands for workers without one. */
   async #polledBuilds(): Promise<Set<string | null>> {
-    const answers = await Promise.all(
+    const answers = await this.#describeQueues();
+    const since = Date.now() - polledWithinMs;
+    const pollers = answers.flatMap((answer) => answer.pollers).filter((poller) => lastPoll(poller) > since);
+    return new Set(pollers.map((poller) => this.#buildOf(poller)));
+  }
+
+  // The server answers a change before its queues follow, one after the other. Whether all have is not to be had from the deployment: its
+  // `routingConfigUpdateState` may stay in progress for ever (temporalio/temporal#11842).
+  async #queuesFollow(): Promise<boolean> {
+    const { buildId } = this.#deps;
+    const answers = await this.#describeQueues();
+    return answers.every(
+      ({ versioningInfo }) => (versioningInfo?.currentDeploymentVersion?.buildId ?? null) === buildId,
+    );
+  }
+
+  #describeQueues() {
+    return Promise.all(
       this.#polls().map(({ name, type }) =>
         this.#ask((service, { namespace }) =>
           service.describeTaskQueue({ namespace, taskQueue: { name }, taskQueueType: type }),
         ),
       ),
     );
-    const since = Date.now() - polledWithinMs;
-    const pollers = answers.flatMap((answer) => answer.pollers).filter((poller) => lastPoll(poller) > since);
-    return new Set(pollers.map((poller) => this.#buildOf(poller)));
   }
 
   async #makeCurrent(conflictToken: Uint8Array, ignoreMissingTaskQueues: boolean): Promise<void> {
@@ -166,7 +186,7 @@ export class VersionRouting {
       return;
     }
     this.#missed = new Set();
-    this.#say('current', 'tasks go to this version from now on');
+    this.#say('waiting', 'this version is current; its queues follow');
   }
 
   /** Ends short executions that are bound to a version without workers. Schedules start them again, on this version. */

@@ -12,6 +12,8 @@ interface Server {
   /** Seconds since the last poll, by version; '' stands for workers without one. */
   polls: Record<string, number>;
   queuesSeen: number;
+  /** How many queues have yet to follow the last change. */
+  queuesBehind: number;
   refusal: { code: number; details: string } | null;
   calls: { buildId: string; ignoreMissingTaskQueues: boolean }[];
 }
@@ -19,6 +21,7 @@ interface Server {
 function routingOf(buildId: string | null, state: Partial<Server>) {
   const server: Server = {
     ...{ current: 'r1', known: { r1: true, r2: false }, polls: { r1: 5, r2: 5 }, queuesSeen: 2, refusal: null },
+    queuesBehind: 0,
     ...{ calls: [], ...state },
   };
   const failure = (code: number, details: string) => Object.assign(new Error(details), { code, details });
@@ -39,7 +42,11 @@ function routingOf(buildId: string | null, state: Partial<Server>) {
     describeWorkerDeploymentVersion: async () => ({
       versionTaskQueues: [1, 2].slice(0, server.queuesSeen).map((type) => ({ name: 'acme-mail', type })),
     }),
-    describeTaskQueue: async () => ({
+    describeTaskQueue: async ({ taskQueueType }: { taskQueueType: number }) => ({
+      versioningInfo: {
+        currentDeploymentVersion:
+          server.current === null ? null : { buildId: taskQueueType <= server.queuesBehind ? 'r1' : server.current },
+      },
       pollers: Object.entries(server.polls).map(([id, seconds]) => ({
         lastAccessTime: { seconds: Date.now() / 1000 - seconds },
         deploymentOptions:
@@ -75,6 +82,15 @@ test('a version that has never been current takes over once Temporal has seen al
   server.queuesSeen = 2;
   expect([await checks(3), routing.isSettled()]).toEqual([['r2'], true]);
   expect(server.calls[0]?.ignoreMissingTaskQueues).toBe(false);
+});
+
+test('a version is ready once all queues lead their tasks to it', async () => {
+  const { server, routing, checks } = routingOf('r2', { queuesBehind: 2 });
+  expect([await checks(3), routing.isSettled()]).toEqual([['r2'], false]);
+  server.queuesBehind = 1;
+  expect([await checks(1), routing.isSettled()]).toEqual([['r2'], false]);
+  server.queuesBehind = 0;
+  expect([await checks(1), routing.isSettled()]).toEqual([['r2'], true]);
 });
 
 test('one that has been current waits while the current one has workers, and takes over when they are gone at two checks', async () => {
