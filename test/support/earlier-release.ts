@@ -1,5 +1,14 @@
 import { execFile } from 'node:child_process';
-import { existsSync, mkdtempSync, readFileSync, renameSync, rmSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
@@ -20,15 +29,44 @@ export async function earlierRelease(): Promise<string | null> {
   return found && installedRelease(commit);
 }
 
-/** The folder of the last commit without this migration, installed. Null where the history is not there. */
-export async function releaseBefore(migration: string): Promise<string | null> {
-  const file = `migrations/${migration}.ts`;
-  const added = await run('git', ['log', '--diff-filter=A', '--format=%H', '--', file], { cwd: root }).then(
-    ({ stdout }) => stdout.trim().split('\n').at(-1) ?? '',
+/**
+ * The commit that added the last of these migrations to the history of this repository, and the one before it. Null where the history is not
+ * there.
+ */
+export async function commitsAround(migrations: readonly string[]): Promise<{ before: string; since: string } | null> {
+  const files = migrations.map((name) => `migrations/${name}.ts`);
+  const added = await run('git', ['log', '--diff-filter=A', '--format=%H', '-1', '--', ...files], { cwd: root }).then(
+    ({ stdout }) => stdout.trim(),
     () => '',
   );
   const before = added && (await commitOf(`${added}^`));
-  return before ? installedRelease(before.slice(0, 12)) : null;
+  return before ? { before: before.slice(0, 12), since: added.slice(0, 12) } : null;
+}
+
+/** Names of the migrations of a release in its folder. */
+export function migrationsIn(folder: string): string[] {
+  return readdirSync(join(folder, 'migrations'))
+    .filter((file) => /^Migration\d+_\w+\.ts$/.test(file))
+    .map((file) => file.slice(0, -'.ts'.length));
+}
+
+/** The next release: a folder with this one as it is on the disk, and a migration more. */
+export async function releaseWith(name: string, statements: readonly string[]): Promise<string> {
+  const folder = join(root, '.cache', 'release-next');
+  rmSync(folder, { recursive: true, force: true });
+  mkdirSync(folder, { recursive: true });
+  const copied =
+    'git ls-files -z --cached --others --exclude-standard | tar --null --ignore-failed-read -T - -c | tar -x -C "$0"';
+  await run('sh', ['-c', `${copied} && ${links}`, folder], { cwd: root });
+  const queries = statements.map((statement) => `this.addSql(${JSON.stringify(statement)});`).join(' ');
+  const text = `import { Migration } from '@mikro-orm/migrations';
+export class ${name} extends Migration { override up(): void { ${queries} } }
+`;
+  writeFileSync(join(folder, `migrations/${name}.ts`), text);
+  const list = readFileSync(join(folder, 'migrations/index.ts'), 'utf8');
+  const longer = `import { ${name} } from './${name}.ts';\n${list.replace(/\];\s*$/, `  { name: '${name}', class: ${name} },\n];\n`)}`;
+  writeFileSync(join(folder, 'migrations/index.ts'), longer);
+  return folder;
 }
 
 async function commitOf(name: string): Promise<string | null> {
