@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, inject, test, vi } from 'vitest';
 import { simulateSome } from '../../src/automations/simulation/job.ts';
 import { changeContacts } from '../../src/imports/bulk.ts';
 import type { Database } from '../../src/store/sql.ts';
+import { workflowId } from '../../temporal/commands.ts';
 import { aProject, type TestApi, testApi } from '../support/api.ts';
 import { type AutomationHand, automationHand } from '../support/automations.ts';
 import { type TestDatabase, testDatabase } from '../support/database.ts';
@@ -428,4 +429,64 @@ test('members of a segment, and contacts by ID, enter at one instant', async () 
     contacts: 3,
     more: true,
   });
+});
+
+test('a simulation is canceled once, whatever works on it: nothing of it is kept, and nobody writes more', async () => {
+  const { id } = await reminder('canceled');
+  await happened('canceled', [
+    [0, 1],
+    [1, 2],
+  ]);
+  const done = await result(id, { over, horizon: '4d' });
+  // One that has ended stays as it is.
+  expect(await own.done('DELETE', done.path)).toMatchObject({ state: 'completed', result: { contacts: 2 } });
+  const jobId = done.path.split('/').at(-1);
+  const rows = () => db.rows('select n from simulated_contacts where job_id = $1', [jobId]);
+  await db.count(
+    `update jobs set state = 'active', position = 0, place = '{}', progress = 0, finished_at = null, total_count = 0, updated_count = 0 where id = $1`,
+    [jobId],
+  );
+  await db.count('delete from simulated_contacts where job_id = $1', [jobId]);
+  const share = () => ({ stop: new AbortController().signal, longestMs: 600_000, onStep() {} });
+  let transactions = 0;
+  let seen: unknown = null;
+  // It comes after contacts were simulated, and before they are written.
+  const meanwhile: Database = {
+    ...db,
+    async transaction(work) {
+      transactions += 1;
+      if (transactions === 2) {
+        expect(await rows()).toHaveLength(2);
+        seen = await own.done('DELETE', done.path);
+      }
+      return db.transaction(work);
+    },
+  };
+  const go = (store: Database) =>
+    changeContacts(store, jobId ?? '', share(), null, (each, job, position) =>
+      simulateSome(each, testSimulations, job, position),
+    );
+  expect((await go(meanwhile)).state).toBe('superseded');
+  expect(seen).toMatchObject({ id: jobId, state: 'canceled', failedReason: null, result: null });
+  expect(await own.done('DELETE', done.path)).toEqual(seen);
+  expect(await own.done('GET', done.path)).toEqual(seen);
+  expect(await rows()).toEqual([]);
+  expect((await own.done('GET', `${done.path}/contacts`)).data).toEqual([]);
+  expect((await go(db)).state).toBe('finished');
+  expect(await own.done('GET', done.path)).toEqual(seen);
+  const foreign = automationHand(api, await aProject(database));
+  expect((await foreign.call('DELETE', done.path)).status).toBe(404);
+  expect((await own.call('DELETE', done.path.replace(id, crypto.randomUUID()))).status).toBe(404);
+});
+
+test('the execution of a simulation that is canceled ends', async () => {
+  const { id } = await reminder('ends');
+  const { body } = await simulate(id, { over: { contactIds: people }, futures: 'none' });
+  const path = `/workflows/${id}/simulations/${body.jobId}`;
+  const { state } = await own.done('DELETE', path);
+  // It may have been as quick.
+  expect(['canceled', 'completed']).toContain(state);
+  const ended = await worker.result<{ state: string }>(workflowId.bulk(body.jobId));
+  expect(['cancelled', 'finished']).toContain(ended.state);
+  expect(await own.done('GET', path)).toMatchObject({ state });
 });

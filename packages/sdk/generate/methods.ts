@@ -197,6 +197,7 @@ const table = {
     enroll: 'enrollContacts',
     simulate: 'simulateWorkflow',
     get_simulation: { operation: 'getWorkflowSimulation', path: { job_id: 'jobId' } },
+    cancel_simulation: { operation: 'cancelWorkflowSimulation', path: { job_id: 'jobId' } },
     list_simulated_contacts: { operation: 'listSimulatedContacts', list: true, path: { job_id: 'jobId' } },
     list_executions: 'listWorkflowExecutions[]',
     get_execution: { operation: 'getWorkflowExecution', path: { execution_id: 'executionId' } },

@@ -12,6 +12,7 @@ export const operationTable = {
   cancelWorkflowExecution: ['DELETE', '/workflows/{id}/executions/{executionId}'],
   cancelWorkflowExecutions: ['POST', '/workflows/{id}/executions/cancel-all'],
   cancelWorkflowMigration: ['DELETE', '/workflows/{id}/migrations/{migrationId}'],
+  cancelWorkflowSimulation: ['DELETE', '/workflows/{id}/simulations/{jobId}'],
   checkDmarc: ['GET', '/domains/{id}/dmarc'],
   checkDomain: ['GET', '/domains/{id}/verify'],
   computeSegment: ['POST', '/segments/{id}/compute'],

@@ -6,7 +6,7 @@ import { dispatched } from '../list-service.ts';
 import { editOf } from '../rows.ts';
 import { PatchRollout, RolloutBody, WorkflowWithGraph } from '../schema.ts';
 import { ListSimulated, SimulatedPage, SimulateWorkflow, SimulationBody } from '../simulation/schema.ts';
-import { getSimulation, listSimulated, queueSimulation } from '../simulation/service.ts';
+import { cancelSimulation, getSimulation, listSimulated, queueSimulation } from '../simulation/service.ts';
 import { TestRun, TestRunBody, testRun } from '../test-run/service.ts';
 import { changeRollout, endRollout, reportRollout } from './rollout.ts';
 import { PutGraph, PutGraphDone, PutGraphPreview, RolloutReport } from './schema.ts';
@@ -155,7 +155,7 @@ export const automationPublishingRoutes = [
     },
     bodyLimit: 'document',
     returns:
-      'The simulation is queued; poll `GET /workflows/{id}/simulations/{jobId}` until its `state` is `completed` or `failed`.',
+      'The simulation is queued; poll `GET /workflows/{id}/simulations/{jobId}` until its `state` is `completed`, `failed` or `canceled`.',
     reply: QueuedJob,
     async handle({ app, db, project, actor, params, body }) {
       needScope(actor, 'contacts:read');
@@ -172,6 +172,19 @@ export const automationPublishingRoutes = [
     returns: 'The simulation with its `state` and `progress`; `result` is null until it is completed.',
     reply: SimulationBody,
     handle: ({ db, project, params }) => getSimulation(db, project.id, params.id, params.jobId),
+  }),
+  route.delete('/workflows/:id/simulations/:jobId', {
+    bareRefusals: [404],
+    ...inProject('workflows:write'),
+    tag: 'simulations',
+    summary: 'Cancel a simulation',
+    operationId: 'cancelWorkflowSimulation',
+    description: 'The contacts simulated so far are removed. A simulation that has ended stays as it is.',
+    ids: simulationIds,
+    returns: 'The simulation, which is `canceled` unless it had ended before.',
+    reply: SimulationBody,
+    handle: async ({ app, db, project, params }) =>
+      dispatched(app, await cancelSimulation(db, project.id, params.id, params.jobId)),
   }),
   route.get('/workflows/:id/simulations/:jobId/contacts', {
     bareRefusals: [404],

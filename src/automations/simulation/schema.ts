@@ -279,7 +279,10 @@ export type SimulationResult = v.InferOutput<typeof SimulationResult>;
 export const SimulationBody = v.object({
   id: field('ID of the simulation.', v.string()),
   workflowId: field('ID of the workflow.', Uuid),
-  state: field('State of the job; `completed` and `failed` are final.', v.picklist(jobStates)),
+  state: field(
+    'State of the job; `completed`, `failed` and `canceled` are final.',
+    v.picklist([...jobStates, 'canceled']),
+  ),
   progress: field('Progress in percent, from 0 to 100.', Integer),
   createdAt: field('Time of the request.', Instant),
   at: field(
@@ -334,6 +337,7 @@ export const SimulatedPage = v.object({
       v.object({
         contactId: field('ID of the contact.', Uuid),
         email: field('Email address of the contact; null when it was deleted since.', v.nullable(v.string())),
+        name: field('Name of the contact, from its data; null without one.', v.nullable(v.string())),
         executionId: field('ID of the execution that it is compared with; null otherwise.', v.nullable(Uuid)),
         executions: field('Executions of the contact here, up to 10.', v.array(SimulatedExecution)),
         compared: field(

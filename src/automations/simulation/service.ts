@@ -1,8 +1,10 @@
+import { contactName } from '@fernpost/email-document/contact-name';
 import { triggerOf } from '@fernpost/workflow-graph';
+import { workflowId } from '../../../temporal/commands.ts';
 import { conditionQuery } from '../../contacts/conditions.ts';
 import { Contact } from '../../contacts/entity.ts';
 import type { ContactFilter } from '../../contacts/list-queries.ts';
-import { Job } from '../../imports/queries.ts';
+import { finishJob, Job } from '../../imports/queries.ts';
 import type { QueuedJob } from '../../imports/schema.ts';
 import { ownJob, queueJob } from '../../imports/service.ts';
 import type { JsonObjectValue } from '../../lib/contact-data.ts';
@@ -12,7 +14,7 @@ import { clampLimit, decodeCursor, foreignCursor, pageOf } from '../../lib/pages
 import { Project } from '../../projects/queries.ts';
 import { Segment, storedDefinition } from '../../segments/definition.ts';
 import { lockName } from '../../store/columns.ts';
-import type { OutboxTicket } from '../../store/outbox/queries.ts';
+import { enqueue, type OutboxTicket } from '../../store/outbox/queries.ts';
 import type { Database } from '../../store/sql.ts';
 import { selectedBy } from '../enrollment/past.ts';
 import { AutomationVersion } from '../entity.ts';
@@ -178,13 +180,39 @@ export async function getSimulation(
   jobId: string,
 ): Promise<SimulationBody> {
   const { job, spec } = await ownSimulation(db, projectId, automationId, jobId);
-  const { id, state, progress, failedReason } = job;
+  const { id, progress } = job;
   const place = job.place as unknown as SimulationPlace;
+  const isCanceled = job.failedReason === canceled;
+  const [state, failedReason] = isCanceled ? (['canceled', null] as const) : [job.state, job.failedReason];
   return {
     ...{ id, workflowId: automationId, state, progress, failedReason, at: spec.at },
     createdAt: new Date(job.createdAt).toISOString(),
     result: state === 'completed' ? resultOf(spec, place) : null,
   };
+}
+
+/** How the job of a simulation that was canceled has failed. */
+const canceled = 'Canceled';
+
+/**
+ * Ends a simulation that is not over, and removes the contacts that it has simulated; one that is over stays as it is. Work under way on its
+ * next contacts finds the job ended before it writes. @throws 404
+ */
+export async function cancelSimulation(
+  db: Database,
+  projectId: string,
+  automationId: string,
+  jobId: string,
+): Promise<{ body: SimulationBody; tickets: OutboxTicket[] }> {
+  return db.transaction(async (tx) => {
+    await ownSimulation(tx, projectId, automationId, jobId);
+    const tickets: OutboxTicket[] = [];
+    if (await finishJob(tx, jobId, canceled)) {
+      await tx.em.nativeDelete(SimulatedContact, { jobId });
+      tickets.push(await enqueue(tx, { type: 'cancel', id: workflowId.bulk(jobId) }));
+    }
+    return { body: await getSimulation(tx, projectId, automationId, jobId), tickets };
+  });
 }
 
 function resultOf({ here, there, names }: SimulationSpec, place: SimulationPlace): SimulationResult {
@@ -242,10 +270,13 @@ export async function listSimulated(
   const options = { orderBy: { n: 'asc' }, limit: limit + 1, disableIdentityMap: true } as const;
   const { page, cursor } = pageOf(await db.em.find(SimulatedContact, where, options), limit, ({ n }) => [n]);
   const ids = page.map(({ contactId }) => contactId);
-  const contacts = await db.em.find(Contact, { projectId, id: ids }, { fields: ['email'], disableIdentityMap: true });
-  const emails = new Map(contacts.map(({ id, email }) => [id, email]));
+  const fields = ['email', 'data'] as const;
+  const contacts = await db.em.find(Contact, { projectId, id: ids }, { fields, disableIdentityMap: true });
+  const known = new Map(
+    contacts.map(({ id, email, data }) => [id, { email, name: contactName(data as JsonObjectValue) }]),
+  );
   const data = page.map(({ contactId, runId, outcome }) => ({
-    ...{ contactId, email: emails.get(contactId) ?? null, executionId: runId ?? null },
+    ...{ contactId, email: null, name: null, ...known.get(contactId), executionId: runId ?? null },
     ...{ executions: outcome?.here ?? [], compared: outcome?.there ?? null },
   }));
   return named({ data, cursor }, spec.names);

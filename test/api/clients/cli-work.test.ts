@@ -86,6 +86,29 @@ test('reviews a campaign, and launches exactly what was reviewed', async () => {
   expect([sent.code, sent.out]).toEqual([0, expect.stringContaining('SENT, 2 of 2 sent')]);
 });
 
+test('simulates a workflow over contacts, and cancels a simulation', async () => {
+  await people('ada@kunde.example,pro,true');
+  const { id } = (await call('POST', '/workflows', { name: 'Signed up', eventName: 'signed.up' })).body;
+  const [{ id: contact }] = (await call('GET', '/contacts')).body.data;
+  const simulate = ['workflows', 'simulate', id, '--contacts', contact, '--no-events', '--horizon', '1h'];
+  const shown = await run(simulate);
+  const [, job] = /^(simulation-\S+) is queued/.exec(shown.err) ?? [];
+  expect([shown.code, shown.out.split('\n')[0]]).toEqual([
+    0,
+    '1 executions of 1 contacts: 1 completed, 0 exited, 0 failed, 0 still inside.',
+  ]);
+  expect(await json(simulate)).toMatchObject({ state: 'completed', result: { executions: 1 } });
+  const cancel = (simulation: string) => run(['workflows', 'simulate', id, '--cancel', simulation]);
+  expect(await cancel(job ?? '')).toMatchObject({ code: 0, out: `${job} is completed.\n` });
+  const spec = { workflowId: id, names: {}, at: null };
+  const waiting = await database.db.row<{ id: string }>(
+    `insert into jobs (id, project_id, kind, spec) values ('simulation-' || gen_random_uuid(), $1, 'simulation', $2) returning id`,
+    [project.id, JSON.stringify(spec)],
+  );
+  expect(await cancel(waiting?.id ?? '')).toMatchObject({ code: 0, out: `${waiting?.id} is canceled.\n` });
+  expect((await run([...simulate, '--segment', id])).code).toBe(2);
+});
+
 test('says that a large send waits for approval, which no key gives, and withdraws it', async () => {
   await people('ada@kunde.example,pro,true', 'grace@kunde.example,pro,true');
   await database.db.count('update projects set approval_above = 1 where id = $1', [project.id]);

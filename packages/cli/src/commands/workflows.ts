@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type Body, type Fernpost, FernpostError, type Reply } from '@fernpost/sdk';
 import { Command } from 'commander';
 import { clientOf } from '../settings.ts';
-import { plain, print, UsageError } from '../terminal.ts';
+import { isJson, plain, print, UsageError } from '../terminal.ts';
 
 type Graph = Pick<Body<'replaceWorkflowGraph'>, 'steps' | 'transitions' | 'exits' | 'goal'>;
 
@@ -114,6 +114,7 @@ function simulateCommand(): Command {
     .option('--horizon <time>', 'how long each contact is followed, such as 90d or 12h')
     .option('--no-events', 'no event comes after a contact entered')
     .option('--compare <version>', 'a version, or "actual" for what was recorded')
+    .option('--cancel <simulation>', 'cancel this simulation, which is running, by its id')
     .action(simulate);
 }
 
@@ -395,9 +396,14 @@ interface SimulateOptions {
   horizon?: string;
   events: boolean;
   compare?: string;
+  cancel?: string;
 }
 
 async function simulate(id: string, options: SimulateOptions, command: Command): Promise<void> {
+  if (options.cancel !== undefined) {
+    const ended = await clientOf(command).workflows.cancelSimulation(id, options.cancel);
+    return print(command, ended, `${ended.id} is ${ended.state}.`);
+  }
   const { file, version, from, until, segment: segmentId, contacts, most, horizon, events, compare } = options;
   if ((from === undefined) !== (until === undefined)) throw new UsageError('--from and --until go together.');
   if ([from, segmentId, contacts].filter(Boolean).length !== 1)
@@ -417,10 +423,12 @@ async function simulate(id: string, options: SimulateOptions, command: Command):
     futures: events ? 'recorded' : 'none',
     ...(compare && { compareWith: compare === 'actual' ? compare : Number(compare) }),
   });
+  if (!isJson(command)) console.error(`${jobId} is queued: --cancel ${jobId} ends it.`);
   for (;;) {
     const simulation = await client.workflows.getSimulation(id, jobId);
     if (simulation.state === 'failed')
       throw new Error(`The simulation failed: ${plain(simulation.failedReason ?? '')}`);
+    if (simulation.state === 'canceled') throw new Error('The simulation was canceled.');
     if (simulation.result !== null) return print(command, simulation, summaryOf(simulation.result));
     await sleep(1_000);
   }

@@ -561,6 +561,11 @@ class AsyncWorkflows(AsyncResource):
         result: types.WorkflowSimulation = await self._client.call("getWorkflowSimulation", path={"id": id, "jobId": job_id}, **options)
         return result
 
+    async def cancel_simulation(self, id: str, job_id: str, **options: Unpack[CallOptions]) -> types.WorkflowSimulation:
+        """Cancel a simulation. The contacts simulated so far are removed. A simulation that has ended stays as it is. Needs the secret key, or a session with `X-Project-Id`. Keys with scopes need `workflows:write`."""
+        result: types.WorkflowSimulation = await self._client.call("cancelWorkflowSimulation", path={"id": id, "jobId": job_id}, **options)
+        return result
+
     def list_simulated_contacts(self, id: str, job_id: str, query: Optional[types.ListSimulatedContactsQuery] = None, **options: Unpack[CallOptions]) -> AsyncPages[types.SimulatedContactsDataItem]:
         """List the contacts of a simulation. All that were simulated so far, or those that match every filter. Needs the secret key, or a session with `X-Project-Id`. Keys with scopes need `workflows:read`."""
         return self._client.pages("listSimulatedContacts", path={"id": id, "jobId": job_id}, query=query, **options)

@@ -17,6 +17,7 @@ operations: Dict[str, Tuple[str, str, bool]] = {
     "cancelWorkflowExecution": ("DELETE", "/workflows/{id}/executions/{executionId}", False),
     "cancelWorkflowExecutions": ("POST", "/workflows/{id}/executions/cancel-all", False),
     "cancelWorkflowMigration": ("DELETE", "/workflows/{id}/migrations/{migrationId}", False),
+    "cancelWorkflowSimulation": ("DELETE", "/workflows/{id}/simulations/{jobId}", False),
     "checkDmarc": ("GET", "/domains/{id}/dmarc", False),
     "checkDomain": ("GET", "/domains/{id}/verify", False),
     "computeSegment": ("POST", "/segments/{id}/compute", False),

@@ -4569,6 +4569,8 @@ class SimulatedContactsDataItem(TypedDict):
     """ID of the contact."""
     email: Optional[str]
     """Email address of the contact; null when it was deleted since."""
+    name: Optional[str]
+    """Name of the contact, from its data; null without one."""
     executionId: Optional[str]
     """ID of the execution that it is compared with; null otherwise."""
     executions: List[SimulatedExecution]
@@ -5798,8 +5800,8 @@ class WorkflowSimulation(TypedDict):
     """ID of the simulation."""
     workflowId: str
     """ID of the workflow."""
-    state: Literal["waiting", "active", "delayed", "completed", "failed"]
-    """State of the job; `completed` and `failed` are final."""
+    state: Literal["waiting", "active", "delayed", "completed", "failed", "canceled"]
+    """State of the job; `completed`, `failed` and `canceled` are final."""
     progress: int
     """Progress in percent, from 0 to 100."""
     createdAt: str
