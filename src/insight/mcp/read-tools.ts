@@ -1,5 +1,6 @@
-import type { Reply } from '@fernpost/sdk';
+import type { Body, Reply } from '@fernpost/sdk';
 import * as v from 'valibot';
+import { collisionKinds, mailDifferences, simulatedEnds } from '../../automations/simulation/schema.ts';
 import { CampaignStatus, campaignStatuses } from '../../lib/enums.ts';
 import { idOf, type Tool, tool } from './tool.ts';
 
@@ -221,6 +222,66 @@ export const readTools: readonly Tool[] = [
     },
   }),
   tool({
+    name: 'simulate_workflow',
+    title: 'Simulate a workflow',
+    description:
+      'Takes contacts of the past through a graph, with their data and events as of then: nothing is sent, called or changed. Give one of "from" with "until", "segmentId" and "contactIds". "workflow_simulation" has the result when its state is completed.',
+    mode: 'plan',
+    input: v.strictObject({
+      workflowId: idOf('workflow'),
+      graph: v.optional(
+        v.pipe(
+          v.looseObject({ steps: v.array(v.looseObject({})), transitions: v.array(v.looseObject({})) }),
+          v.description('A graph that is not saved: { steps, transitions, exits, goal }. Otherwise the saved one.'),
+        ),
+      ),
+      version: v.optional(v.pipe(v.number(), v.integer(), v.minValue(1), v.description('A version of the graph.'))),
+      from: text('Contacts whose starting event happened since this instant, such as 2026-03-01T00:00:00Z.'),
+      until: text('Instant, at most 366 days later.'),
+      segmentId: v.optional(idOf('segment')),
+      contactIds: v.optional(v.pipe(v.array(idOf('contact')), v.minLength(1), v.maxLength(1_000))),
+      horizon: text('How long each contact is followed, such as 12h or 90d.'),
+      most: v.optional(v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(10_000))),
+      compareWith: v.optional(
+        v.pipe(
+          v.union([v.literal('actual'), v.pipe(v.number(), v.integer(), v.minValue(1))]),
+          v.description('A version, or "actual": executions that have ended.'),
+        ),
+      ),
+    }),
+    async run({ call }, { workflowId, from, until, segmentId, contactIds, ...rest }) {
+      const event = from === undefined && until === undefined ? undefined : given({ from, until });
+      const body = { ...given(rest), over: given({ event, segmentId, contactIds }) } as Body<'simulateWorkflow'>;
+      const { jobId } = await call('simulateWorkflow', { path: { id: workflowId }, body });
+      return { simulationId: jobId };
+    },
+  }),
+  tool({
+    name: 'workflow_simulation',
+    title: 'Read the simulation of a workflow',
+    description:
+      'State and result of a simulation: executions at each step and path, ends, failures, emails by day, and with a comparison the same counts there. With "mail", "end", "collision" or "stepId" also the first contacts that match.',
+    mode: read,
+    input: v.strictObject({
+      workflowId: idOf('workflow'),
+      simulationId: v.pipe(v.string(), v.regex(/^simulation-[\w-]{1,64}$/), v.description('ID of the simulation.')),
+      mail: v.optional(v.pipe(v.picklist(mailDifferences), v.description('Contacts for whom an email differs so.'))),
+      end: v.optional(v.picklist(simulatedEnds)),
+      collision: v.optional(v.picklist(collisionKinds)),
+      stepId: text('Contacts who reach this step.'),
+      limit,
+    }),
+    async run({ call }, { workflowId, simulationId, limit: most, ...filters }) {
+      const path = { id: workflowId, jobId: simulationId };
+      const query = given(filters);
+      const { result, ...simulation } = await call('getWorkflowSimulation', { path });
+      const read = { ...simulation, result: result && withoutHours(result) };
+      if (Object.keys(query).length === 0) return read;
+      const { data } = await call('listSimulatedContacts', { path, query: { ...query, limit: most } });
+      return { ...read, contacts: data };
+    },
+  }),
+  tool({
     name: 'preview',
     title: 'Preview an email',
     description: 'An email as a contact would get it. Nothing is saved or sent.',
@@ -240,6 +301,15 @@ export const readTools: readonly Tool[] = [
 /** A review without the bodies of its samples, which are as large as the mail. */
 function reviewOf({ samples, ...report }: Reply<'getCampaignDryRun'>['data']): object {
   return { ...report, samples: samples.map(({ html: _, text: __, ...sample }) => sample) };
+}
+
+/** A result without the hours of emails, 24 for each day. */
+function withoutHours({ comparison, ...result }: NonNullable<Reply<'getWorkflowSimulation'>['result']>): object {
+  const daily = <Counts extends Pick<typeof result, 'mails'>>({ mails, ...counts }: Counts) => ({
+    ...counts,
+    mails: { ...mails, byDay: mails.byDay.map(({ day, count }) => ({ day, count })) },
+  });
+  return { ...daily(result), comparison: comparison && { ...comparison, counts: daily(comparison.counts) } };
 }
 
 /** Without what is absent: the service tells `undefined` from nothing. */

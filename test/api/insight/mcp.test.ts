@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { simulateSome } from '../../../src/automations/simulation/job.ts';
 import { changeContacts } from '../../../src/imports/bulk.ts';
 import { newId } from '../../../src/lib/ids.ts';
 import { version } from '../../../src/lib/text.ts';
@@ -6,6 +7,7 @@ import { aProject, type TestApi, type TestProject, testApi } from '../../support
 import { anAutomation } from '../../support/automation-fixtures.ts';
 import { type TestDatabase, testDatabase } from '../../support/database.ts';
 import { aContact } from '../../support/delivery-fixtures.ts';
+import { testSimulations } from '../../support/jobs.ts';
 import { mcpClient, type ToolResult, useTool } from '../../support/mcp-client.ts';
 import { aPerson, joins, type Person } from '../../support/people.ts';
 import { xssVectors } from '../../support/xss-vectors.ts';
@@ -72,12 +74,14 @@ test('lists the tools of the mode of the key, with what they do to the world', a
     'list_workflows',
     'workflow_people',
     'workflow_goal',
+    'workflow_simulation',
     'preview',
   ]);
   expect(reads.every(({ annotations }) => annotations?.readOnlyHint === true)).toBe(true);
   const plans = await listed({ mode: 'plan' });
   expect(plans.map(({ name }) => name).filter((name) => !reads.some((read) => read.name === name))).toEqual([
     'start_campaign_review',
+    'simulate_workflow',
     'plan_send_email',
     'plan_resend_email',
     'plan_undo',
@@ -284,6 +288,57 @@ test('resends a failed email once, and takes a bulk change back', async () => {
   await changeContacts(database.db, result.jobId, share);
   const { subscribed } = (await api.call(project.secretKey, 'GET', `/contacts/${contact}`)).body;
   expect(subscribed).toBe(true);
+});
+
+test('simulates a workflow or a graph that is not saved, and reads what it came to and for whom', async () => {
+  const client = await connect((await aKey({ mode: 'plan' })).key);
+  const contactId = await aContact(database.db, project.id, 'simulated@kunde.example', { subscribed: true });
+  const { id: workflowId } = await anAutomation(database.db, project.id, {
+    steps: { wait: ['DELAY', { amount: 1, unit: 'days' }] },
+  });
+  const simulated = async (more: object) => {
+    const who = { contactIds: [contactId], horizon: '2h' };
+    const { simulationId } = await use(client, 'simulate_workflow', { workflowId, ...who, ...more });
+    expect((await use(client, 'workflow_simulation', { workflowId, simulationId })).state).toBe('waiting');
+    // There is no worker here.
+    const share = { longestMs: 600_000, stop: new AbortController().signal, onStep: () => undefined };
+    await changeContacts(database.db, simulationId, share, null, (db, job, position) =>
+      simulateSome(db, testSimulations, job, position),
+    );
+    return { workflowId, simulationId };
+  };
+  // Since before the contact was created it would be none.
+  await database.db.count(`update contacts set created_at = created_at - interval '1 day' where id = $1`, [contactId]);
+  const saved = await use(client, 'workflow_simulation', await simulated({}));
+  expect(saved).toMatchObject({ state: 'completed', result: { executions: 1, ends: { INSIDE: 1 }, comparison: null } });
+  expect(saved.contacts).toBeUndefined();
+  const { steps, transitions } = (await api.call(project.secretKey, 'GET', `/workflows/${workflowId}`)).body;
+  const template = (
+    await api.call(project.secretKey, 'POST', '/templates', {
+      ...{ name: 'Simulated', subject: 'Hi', body: '<p>Hi</p>', from: project.sender },
+    })
+  ).body.id;
+  const [trigger] = steps;
+  const mailStep = { ...trigger, id: 'mail', type: 'SEND_EMAIL', name: 'Mail', config: {}, templateId: template };
+  const graph = { steps: [...steps, mailStep], transitions: [{ fromStepId: trigger.id, toStepId: 'mail' }] };
+  expect(transitions).toHaveLength(1);
+  const of = await simulated({ graph });
+  const draft = await use(client, 'workflow_simulation', { ...of, end: 'COMPLETED' });
+  expect(draft).toMatchObject({
+    result: { executions: 1, mails: { count: 1 } },
+    contacts: [{ contactId, email: 'simulated@kunde.example', executions: [{ mails: [{ stepId: 'mail' }] }] }],
+  });
+  expect(Object.keys(draft.result.mails.byDay[0])).toEqual(['day', 'count']);
+  expect((await use(client, 'workflow_simulation', { ...of, end: 'FAILED' })).contacts).toEqual([]);
+  const refused = async (tool: string, input: object) => (await use(client, tool, input)).failed.code;
+  expect(await refused('simulate_workflow', { workflowId })).toBe('VALIDATION_ERROR');
+  expect(await refused('simulate_workflow', { workflowId, from: '2026-01-01T00:00:00Z' })).toBe('VALIDATION_ERROR');
+  expect(await refused('workflow_simulation', { ...of, simulationId: 'bulk-1' })).toBe('VALIDATION_ERROR');
+  const narrow = await connect((await aKey({ mode: 'plan' }, ['workflows:read'])).key);
+  const asked = { workflowId, contactIds: [contactId] };
+  expect((await use(narrow, 'simulate_workflow', asked)).failed.code).toBe('SCOPE_MISSING');
+  const reader = await connect((await aKey()).key);
+  expect((await use(reader, 'simulate_workflow', asked)).failed.code).toBe('TOOL_NOT_ALLOWED');
 });
 
 test('reads and starts the review of a campaign, without the bodies of its samples', async () => {
