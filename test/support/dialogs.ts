@@ -208,6 +208,7 @@ export const dialogsByPage: Readonly<Record<string, readonly Opening[]>> = {
     menu('pages/workflows/designer/Toolbar.tsx', 'Edit steps', 'Edit steps'),
     menu('pages/workflows/designer/StepMenu.tsx', 'Add step', 'Add step'),
     dialog('pages/workflows/test-run/TestRunDialog.tsx', 'Test with a contact', 'Test'),
+    dialog('pages/workflows/simulation/SimulateDialog.tsx', 'Simulate Waiting', 'Simulate'),
     question('pages/workflows/publish/PauseDialog.tsx', 'Pause Waiting?', 'More actions', item('Pause workflow')),
     dialog('pages/workflows/executions/PeopleDialog.tsx', /^Contacts at /, step('Wait a month'), 'View contacts here'),
     dialog('pages/workflows/steps/DeleteStep.tsx', /^Delete the step /, step('Wait a month'), 'Delete step'),

@@ -162,7 +162,7 @@ function useSaving(editing: Editing, publishes: boolean, onPublish: () => void) 
   return { save, isSaving, isTried, refused, setRefused };
 }
 
-/** The graph as it is drawn: with its problems, how many contacts are where, and the path of a test until it is hidden or the graph changes. */
+/** The graph as it is drawn: with its problems, how many contacts are where, and a test or simulation until it is hidden or the graph changes. */
 function useShown(
   workflow: Workflow,
   { graph, conflicts, settings }: Editing,
@@ -179,7 +179,7 @@ function useShown(
   const drawing = useMemo(() => (isTest ? test.draw({ steps, ways }) : { steps, ways }), [isTest, test, steps, ways]);
   const hideTest = isTest ? (
     <Button size="small" onClick={() => setTest(null)}>
-      Hide test
+      {test.hide}
     </Button>
   ) : null;
   return { drawing, hideTest, setTest };

@@ -25,6 +25,7 @@ export type OpenDialog =
   | 'enroll'
   | 'rollout'
   | 'test'
+  | 'simulate'
   | null;
 
 export interface DesignerDialogsProps {
@@ -37,6 +38,7 @@ export interface DesignerDialogsProps {
 }
 
 const loadEnrolling = () => import('../executions/EnrollDialog.tsx');
+const loadSimulating = () => import('../simulation/SimulateDialog.tsx');
 
 /** The dialog of the designer that is open. */
 export function DesignerDialogs({ open, workflow, editing, step, onShowTest, onClose }: DesignerDialogsProps) {
@@ -44,12 +46,17 @@ export function DesignerDialogs({ open, workflow, editing, step, onShowTest, onC
   const navigate = useNavigate();
   const { id, name, steps } = workflow;
   const enrolling = usePart(loadEnrolling, open === 'enroll');
+  const simulating = usePart(loadSimulating, open === 'simulate');
   if (open === 'migrate') return <MigrateDialog workflow={workflow} onClose={onClose} />;
   if (open === 'enroll') return enrolling ? <enrolling.EnrollDialog workflow={workflow} onClose={onClose} /> : null;
   if (open === 'pause') return <PauseDialog workflow={workflow} onClose={onClose} />;
   if (open === 'rollout') return <RolloutDialog workflow={workflow} editing={editing} onClose={onClose} />;
   if (open === 'test')
     return <TestRunDialog workflow={id} graph={editing.graph} onShow={onShowTest} onClose={onClose} />;
+  if (open === 'simulate')
+    return simulating ? (
+      <simulating.SimulateDialog workflow={workflow} editing={editing} onShow={onShowTest} onClose={onClose} />
+    ) : null;
   if (open === 'publish') return <PublishDialog workflow={workflow} editing={editing} onClose={onClose} />;
   if (open === 'workflow')
     return (

@@ -67,6 +67,7 @@ export function DesignerActions({
         <Button onClick={() => onOpen('rollout')}>Rollout</Button>
       ) : null}
       <Button onClick={() => onOpen('test')}>Test</Button>
+      <Button onClick={() => onOpen('simulate')}>Simulate</Button>
       <Menu
         trigger={
           <Button aria-label="More actions">

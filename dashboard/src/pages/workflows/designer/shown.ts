@@ -14,9 +14,11 @@ export interface Drawing {
   ways: ShownWay[];
 }
 
-/** The path of a test run, which is that of one state of the graph. */
+/** The path of a test run, or the counts of a simulation, which are of one state of the graph. */
 export interface ShownTest {
   graph: Graph;
+  /** What ends it: `Hide test`. */
+  hide: string;
   draw: (drawing: Drawing) => Drawing;
 }
 

@@ -27,10 +27,10 @@ export function figuresOf(
   const left = sumOf(branches.filter(({ branch }) => branch.startsWith('exit:')));
   const failed = taken.failed > 0 ? ` (${count(taken.failed)} failed)` : '';
   return {
-    text: `${count(taken.count)}${failed}${taken.count > 0 ? ` · ${share(taken.count, reached)}` : ''}`,
-    drop: dropped > 0 && siblings.length === 0 ? `−${share(dropped, reached)}` : '',
+    text: `${count(taken.count)}${failed}${taken.count > 0 ? ` · ${shareText(taken.count, reached)}` : ''}`,
+    drop: dropped > 0 && siblings.length === 0 ? `−${shareText(dropped, reached)}` : '',
     words: [
-      `${count(taken.count)} of ${counted(reached, 'contact')} that reached “${from}” took this path (${share(taken.count, reached)}).`,
+      `${count(taken.count)} of ${counted(reached, 'contact')} that reached “${from}” took this path (${shareText(taken.count, reached)}).`,
       taken.failed > 0 ? `For ${count(taken.failed)} of them the request failed.` : '',
       left > 0 ? `${count(left)} left the workflow.` : '',
       dropped > 0 ? `${dropOff(step)} at this step.` : '',
@@ -43,10 +43,11 @@ export function figuresOf(
 
 /** Who of those who reached a step went on by no way: `3 dropped off (15%)`; empty where nobody did. */
 export function dropOff({ reached, dropped }: Pick<PathCounts['steps'][number], 'reached' | 'dropped'>): string {
-  return dropped > 0 ? `${count(dropped)} dropped off (${share(dropped, reached)})` : '';
+  return dropped > 0 ? `${count(dropped)} dropped off (${shareText(dropped, reached)})` : '';
 }
 
-function share(part: number, whole: number): string {
+/** A part of a whole in percent: `60%`, or `<1%`. */
+export function shareText(part: number, whole: number): string {
   const exact = (part / whole) * 100;
   // Neither nobody nor everybody is what some are rounded to.
   if (exact > 0 && exact < 1) return `<${rate(1)}`;

@@ -45,7 +45,7 @@ export function TestRunDialog({
     if (data !== undefined) run.mutate(data);
   };
   const show = (result: TestRun) => {
-    onShow({ graph, draw: (drawing) => withTestRun(drawing, result) });
+    onShow({ graph, hide: 'Hide test', draw: (drawing) => withTestRun(drawing, result) });
     onClose();
   };
   const result = run.data;
