@@ -57,7 +57,7 @@ export function EndlessRows<PageOfRows, Row>({
     getScrollElement: () => place.current,
     estimateSize: () => rowHeight,
     getItemKey: (index) => rowKey(rows[index] as Row),
-    overscan: useOverscan(),
+    ...useExtent(),
   });
   const items = virtual.getVirtualItems();
   const width = { '--rows-width': minWidth ?? '0' } as CSSProperties;
@@ -106,8 +106,14 @@ const asTheyAre = <Row,>(rows: readonly Row[]) => rows;
 /** What is in a row, which is not drawn again when the list scrolls or measures its rows. */
 const Inside = memo(({ row, draw }: { row: unknown; draw: (row: never) => ReactNode }) => draw(row as never));
 
-/** The number of rows beyond those in sight, at either end. */
-const useOverscan = () => (useWhole() ? 12 : 1);
+/**
+ * How much of a list is drawn: before it is measured by the height that it has at most, so that its first rows are drawn once, and the
+ * number of rows beyond those in sight, at either end.
+ */
+const useExtent = () => ({
+  initialRect: { width: 0, height: window.innerHeight - 208 },
+  overscan: useWhole() ? 12 : 1,
+});
 
 function Head({ width, children }: { width: CSSProperties; children: ReactNode }) {
   return (
