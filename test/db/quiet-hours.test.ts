@@ -5,11 +5,15 @@ import { followQuietHours } from '../../src/campaigns/delivery/held.ts';
 import { moveQueued } from '../../src/mail/emails/queries.ts';
 import { spreadMs } from '../../src/mail/emails/schedule.ts';
 import { bucketMade } from '../../src/mail/engine/throttle.ts';
+import { claimQueued } from '../../src/mail/queue/claims.ts';
 import { deliverPending } from '../../src/mail/queue/deliver.ts';
 import { QuietHours } from '../../src/projects/schema.ts';
+import type { Database } from '../../src/store/sql.ts';
 import { advanceDeps, anAutomation, anEvent, aTemplate, letIn } from '../support/automation-fixtures.ts';
+import { aCampaign, contacts, started } from '../support/campaign-fixtures.ts';
 import { type TestDatabase, testDatabase } from '../support/database.ts';
-import { aContact, aProject, deliveryDeps, type TestProject } from '../support/delivery-fixtures.ts';
+import { aContact, aProject, deliveryDeps, queueMany, type TestProject } from '../support/delivery-fixtures.ts';
+import { inFull, isFull } from '../support/long.ts';
 import { FakeMailer } from '../support/mailer.ts';
 
 let database: TestDatabase;
@@ -26,6 +30,7 @@ beforeEach(async () => {
 });
 
 const hourMs = 3_600_000;
+const crowd = inFull(100_000, 3_000);
 // Hours of UTC around now, and the instant at which they end.
 function around(lastMs = hourMs): { hours: QuietHours; end: number } {
   const now = Date.now();
@@ -275,5 +280,81 @@ describe('email of workflows that waits when quiet hours change', () => {
     await changed(around(6 * hourMs).hours);
     await dueNow();
     expect(await deliver()).toEqual(['anna@example.com']);
+  });
+
+  test(`a crowd of ${crowd.toLocaleString('en-US')}, of a workflow and of a campaign, is spread evenly, page by page, and holds up no other email`, {
+    timeout: 600_000,
+  }, async () => {
+    const { db } = database;
+    await contacts(db, project.id, crowd);
+    const campaign = await aCampaign(db, project);
+    await started(db, project.id, campaign, crowd);
+    const tomorrow = `date_trunc('milliseconds', now()) + interval '1 day'`;
+    for (const isCampaign of [true, false])
+      await db.count(
+        `insert into emails (id, project_id, contact_id, to_address, "from", subject, body, source_type, message_class, campaign_id, send_seq, held_until, workflow_step_execution_id)
+         select uuidv7(), $1, id, email, $2, 'Night', '', $3, 'MARKETING', $4, $5, ${tomorrow}, case when $4::uuid is null then uuidv7() end from contacts where project_id = $1`,
+        [
+          project.id,
+          project.sender,
+          isCampaign ? 'CAMPAIGN' : 'WORKFLOW',
+          ...(isCampaign ? [campaign, 1] : [null, null]),
+        ],
+      );
+    await db.count(
+      'insert into campaign_held_contacts select campaign_id, send_seq, contact_id, held_until from emails where campaign_id = $1',
+      [campaign],
+    );
+    await db.count(
+      `insert into email_queue (email_id, project_id, due_at, created_at)
+       select id, project_id, held_until, held_until from emails where project_id = $1 and source_type = 'WORKFLOW'`,
+      [project.id],
+    );
+    const pages: number[] = [];
+    const timed: Database = {
+      ...db,
+      session: () => db.session(),
+      async transaction(work, settings) {
+        const begins = performance.now();
+        const made = await db.transaction(work, settings);
+        pages.push(performance.now() - begins);
+        return made;
+      },
+    };
+    await db.count('update projects set quiet_hours = null, quiet_changed_at = now() where id = $1', [project.id]);
+    const begins = performance.now();
+    await followQuietHours({
+      db: timed,
+      outbox: { dispatchSoon: () => undefined },
+      stop: new AbortController().signal,
+    });
+    const tookMs = performance.now() - begins;
+    if (isFull)
+      console.log(
+        `${2 * crowd} held: ${Math.round(tookMs)} ms in ${pages.length} transactions, the longest ${Math.round(Math.max(...pages))} ms`,
+      );
+    expect(pages.length).toBeGreaterThanOrEqual((2 * crowd) / 1000);
+    for (const table of ['email_queue where project_id', 'campaign_held_contacts where campaign_id']) {
+      const minutes = await db.rows<{ mails: number }>(
+        `select count(*)::int as mails from ${table} = $1
+         group by floor(extract(epoch from due_at - (select min(due_at) from ${table} = $1)) / 60) order by min(due_at) limit 10`,
+        [table.startsWith('email') ? project.id : campaign],
+      );
+      expect(minutes).toHaveLength(10);
+      // Pages take a moment: who comes in the last is later by that.
+      for (const { mails: count } of minutes) expect(count / crowd, JSON.stringify(minutes)).toBeCloseTo(0.1, 1);
+    }
+    const receipts = await queueMany(db, project, 20);
+    const night = await db.count(
+      "select from email_queue where project_id = $1 and due_at <= now() + interval '1 second'",
+      [project.id],
+    );
+    expect(night).toBeLessThan(crowd / 10);
+    const other = await aProject(db);
+    const others = await queueMany(db, other, 20);
+    await deliver(other);
+    expect(mailer.recipients.toSorted()).toEqual(others.toSorted());
+    const claimed = await claimQueued(db, project.id, 'crowd/1', { messages: 50_000, rate: 0, provider: mailer.name });
+    expect(claimed.map(({ toAddress }) => toAddress)).toEqual(expect.arrayContaining(receipts));
   });
 });

@@ -36,15 +36,16 @@ export async function holdRecipients(
 ): Promise<void> {
   const contacts = held.map(({ contactId }) => contactId);
   const slots = held.map(({ until }) => new Date(slotOf(until)).toISOString());
+  // Each row is looked for by its contact: to the statistics a new campaign is one row, and all of its rows would be compared with each contact.
   const statement = sql`
     with ${bucketCtes(projectId, claim?.rate ?? 0, { when: raw(String(claim !== null)) })},
     claim as materialized (
       select id from campaign_claims where id = ${claim?.id ?? null} and holder = ${claim?.holder ?? null} and not settled for update),
     given as (
       select * from unnest(${contacts}::uuid[], ${slots}::timestamptz[]) as g (contact_id, due_at)
-      where exists (select from claim) or ${raw(String(claim === null))} and exists (
-        select from campaign_held_contacts h
-        where h.campaign_id = ${campaignId}::uuid and h.send_seq = ${sendSeq}::int and h.contact_id = g.contact_id)),
+      where exists (select from claim) or ${raw(String(claim === null))} and (
+        select true from campaign_held_contacts h
+        where h.campaign_id = ${campaignId}::uuid and h.send_seq = ${sendSeq}::int and h.contact_id = g.contact_id limit 1)),
     written as (
       insert into campaign_held_contacts as h (campaign_id, send_seq, contact_id, due_at)
       select ${campaignId}::uuid, ${sendSeq}::int, contact_id, due_at from given
@@ -55,9 +56,10 @@ export async function holdRecipients(
         select member from unnest(k.contacts) member where member <> all(${contacts}::uuid[]))
       where k.id = (select id from claim) and k.contacts is not null),
     ${tokensReturned('(select count(*) from written)')}
-    update emails e set held_until = g.due_at from given g
-    where e.campaign_id = ${campaignId}::uuid and e.send_seq = ${sendSeq}::int and e.contact_id = g.contact_id
-      and e.sent_at is null and e.message_id is null`;
+    update emails e set held_until = g.due_at
+    from given g cross join lateral (
+      select id from emails where campaign_id = ${campaignId}::uuid and send_seq = ${sendSeq}::int and contact_id = g.contact_id limit 1) m
+    where e.id = m.id and e.sent_at is null and e.message_id is null`;
   await db.transaction((tx) => tx.count(statement), byIndexes);
 }
 
@@ -119,7 +121,7 @@ export async function followQuietHours({ db, outbox, stop }: HeldDeps): Promise<
     let place: Place | null = { at: '-infinity', id: leastId };
     while (place !== null && !stop.aborted) {
       const after: Place = place;
-      place = await db.transaction((tx) => decidePage(tx, { projectId: id, after, sends }));
+      place = await db.transaction((tx) => decidePage(tx, { projectId: id, after, sends }), byIndexes);
     }
     if (place !== null) break;
     const tickets = await db.transaction(async (tx) => {

@@ -1,5 +1,5 @@
 import { maySendFrom } from '../../domains/queries.ts';
-import { type Database, type Query, raw, sql } from '../../store/sql.ts';
+import { byIndexes, type Database, type Query, raw, sql } from '../../store/sql.ts';
 import { longestAskedMs } from '../engine/attempts.ts';
 import { bucketCtes, bucketMade, tokensReturned } from '../engine/throttle.ts';
 import type { ClaimedMail } from '../ledger/queries.ts';
@@ -107,18 +107,19 @@ export async function holdQueued(
   const ids = mails.map(({ emailId }) => emailId);
   const instants = (times: (number | null)[]) =>
     times.map((time) => (time === null ? null : new Date(time).toISOString()));
-  await db.count(sql`
+  const statement = sql`
     with ${bucketCtes(projectId, claim?.rate ?? 0, { when: raw(String(claim !== null)) })},
     moved as (
       update email_queue q set due_at = g.until, claim_id = null, claimed_at = null, lookups = 0,
         created_at = q.created_at + (g.until - greatest(q.due_at, clock_timestamp()))
       from unnest(${ids}::uuid[], ${instants(mails.map(({ until }) => until))}::timestamptz[],
         ${instants(mails.map(({ was }) => was))}::timestamptz[]) as g (id, until, was)
-      where q.email_id = any (${ids}::uuid[]) and q.email_id = g.id and q.claim_id is not distinct from ${claim?.id ?? null}::text
+      where q.email_id = g.id and q.claim_id is not distinct from ${claim?.id ?? null}::text
         and (g.was is null or q.due_at = g.was)
       returning q.email_id, g.until),
     ${tokensReturned('(select count(*) from moved)')}
-    update emails e set held_until = m.until from moved m where e.id = m.email_id`);
+    update emails e set held_until = m.until from moved m where e.id = m.email_id`;
+  await db.transaction((tx) => tx.count(statement), byIndexes);
 }
 
 /** Returns whether a project has mail that is due and not claimed. Much cheaper than a claim that finds nothing. */
