@@ -2,12 +2,13 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import pLimit from 'p-limit';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import type { RunRow } from '../../src/automations/rows.ts';
-import { cancelExecutions } from '../../src/automations/runs/actions.ts';
+import { cancelExecutions, retryExecutions } from '../../src/automations/runs/actions.ts';
 import { advance } from '../../src/automations/runtime/advance.ts';
 import type { Directive } from '../../src/automations/runtime/directive.ts';
 import type { TrackBody } from '../../src/contacts/events/schema.ts';
 import { track } from '../../src/contacts/events/service.ts';
 import { patchContact } from '../../src/contacts/service.ts';
+import { claimQueued } from '../../src/mail/queue/claims.ts';
 import { deliverPending } from '../../src/mail/queue/deliver.ts';
 import { despiteDeadlocks } from '../../src/store/postgres/connection.ts';
 import type { Database } from '../../src/store/sql.ts';
@@ -20,12 +21,13 @@ import {
   letIn,
 } from '../support/automation-fixtures.ts';
 import { type TestDatabase, testDatabase } from '../support/database.ts';
-import { aContact, aProject, deliveryDeps, type TestProject } from '../support/delivery-fixtures.ts';
+import { aContact, aProject, deliveryDeps, plainly, type TestProject } from '../support/delivery-fixtures.ts';
 import { inFull } from '../support/long.ts';
 import { FakeMailer } from '../support/mailer.ts';
 
 const races = inFull(1_000, 100);
 const rounds = inFull(200, 15);
+const retried = inFull(300, 60);
 
 let database: TestDatabase;
 let project: TestProject;
@@ -258,4 +260,83 @@ test(`workflows that end each other's runs, cancelled together while events come
     project.id,
   ]);
   expect(left).toEqual([]);
+});
+
+test(`executions that failed are retried while workers are killed, ${retried} of them twice at once: no second mail comes to the sink`, async () => {
+  const { db } = database;
+  const mail = async (subject: string) => ({ templateId: await aTemplate(db, project, { subject }) });
+  const automation = await anAutomation(db, project.id, {
+    steps: {
+      first: ['SEND_EMAIL', await mail('First')],
+      tell: ['WEBHOOK', { url: 'https://crm.example.com/', failOnError: true }],
+      last: ['SEND_EMAIL', await mail('Last')],
+    },
+  });
+  const runs = await letIn(db, automation, await people(db, retried));
+  /** The database of a worker that is killed as it commits: before, or once that is done and nobody has heard of it. */
+  const killed = (when: 'before' | 'after'): Database => ({
+    ...db,
+    transaction: async (work) => {
+      await db.transaction(async (tx) => {
+        await work(tx);
+        if (when === 'before') throw new Error('killed');
+      });
+      throw new Error('killed');
+    },
+  });
+  const go = async (id: string, n: number, answer: object | null) => {
+    const deaths = (['before', 'after', 'after', 'before'] as const).slice(n % 3, n % 5);
+    for (;;) {
+      const death = deaths.pop();
+      const mortal = death === undefined ? deps : { ...deps, db: killed(death) };
+      const directive = await advance(mortal, id, null).catch((error: Error) => {
+        if (error.message !== 'killed') throw error;
+        return null;
+      });
+      if (directive?.next === 'done') return;
+      if (directive?.next === 'http')
+        await db.count(
+          `update automation_step_runs set output = $2::jsonb, error = case when $2::jsonb is null then 'no answer' end where id = $1`,
+          [directive.stepRunId, answer && JSON.stringify(answer)],
+        );
+    }
+  };
+  const turns = pLimit(5);
+  const all = (answer: object | null) => Promise.all(runs.map(({ id }, n) => turns(() => go(id, n, answer))));
+  const statuses = () =>
+    db.rows('select status, count(*)::int as runs from automation_runs where automation_id = $1 group by 1', [
+      automation.id,
+    ]);
+  await all(null);
+  expect(await statuses()).toEqual([{ status: 'FAILED', runs: retried }]);
+
+  // Of the first mail some is at the sink and nobody knows, some was claimed by a worker that died, and the rest waits.
+  const mailer = new FakeMailer({ name: 'retries', dropAnswers: 2 });
+  const limits = { messages: Math.floor(retried / 3), rate: 0, provider: mailer.name };
+  const taken = await claimQueued(db, project.id, 'sink.0.1', limits);
+  await mailer.send('sink.0.1', taken.map(plainly));
+  expect(await claimQueued(db, project.id, 'sink.0.2', limits)).toHaveLength(limits.messages);
+  let attempt = 0;
+  const deliver = () =>
+    deliverPending(
+      deliveryDeps(db, mailer),
+      { projectId: project.id, prefix: 'sink.', attempt: ++attempt, stop: new AbortController().signal },
+      { claims: 2, lingerMs: 0, longestMs: 200 },
+    );
+  const asked = { where: { stepId: automation.steps.tell }, from: automation.steps.first } as never;
+  const retry = () => retryExecutions(db, project.id, automation.id, asked);
+  const [one, other] = await Promise.all([retry(), retry(), deliver()]);
+  expect([one, other].map(({ body }) => body.retried).reduce((sum, count) => sum + count)).toBe(retried);
+  await Promise.all([all({ statusCode: 200, success: true }), deliver()]);
+  expect(await statuses()).toEqual([{ status: 'COMPLETED', runs: retried }]);
+  await expect
+    .poll(async () => {
+      await deliver();
+      return db.count('select from email_queue where project_id = $1', [project.id]);
+    })
+    .toBe(0);
+  const got = mailer.taken.map(({ message }) => `${message.subject} ${message.to.address}`).toSorted();
+  expect(got).toEqual(
+    ['First', 'Last'].flatMap((name) => runs.map((_, n) => `${name} racer-${n}@example.com`)).toSorted(),
+  );
 });

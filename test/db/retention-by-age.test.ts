@@ -598,6 +598,67 @@ describe('executions of workflows, of which 90 days are kept', () => {
   });
 });
 
+test('an old event stays while a workflow is about to start by it, or an endpoint has not got it yet', async () => {
+  const { db } = database;
+  const [waits, owns] = [await aProject(database, 'Waits'), await aProject(database, 'Owns')];
+  const { id: automation } = await anAutomation(db, owns.id, { event: 'plan.bought', steps: { out: ['EXIT'] } });
+  const event = async (projectId: string) => {
+    const { id } = await one<{ id: string }>(
+      `with c as (insert into contacts (id, project_id, email, subscribed) values (uuidv7(), $1, gen_random_uuid() || '@kunde.example', true) returning id)
+       insert into events (id, project_id, contact_id, name, created_at) select uuidv7('-200 days'), $1, id, 'plan.bought', now() - interval '200 days' from c returning id`,
+      [projectId],
+    );
+    return id;
+  };
+  const [arrives, starts, done, undelivered, delivered] = [
+    ...[await event(owns.id), await event(owns.id), await event(owns.id)],
+    ...[await event(waits.id), await event(waits.id)],
+  ];
+  await db.count(
+    `insert into automation_arrivals (automation_id, project_id, contact_id, event_id)
+     select $1, project_id, contact_id, id from events where id = $2`,
+    [automation, arrives],
+  );
+  const contactOf = async (id: string | undefined) =>
+    (await one<{ contact: string }>('select contact_id as contact from events where id = $1', [id])).contact;
+  const runs = await letIn(db, { id: automation, projectId: owns.id, steps: {} }, [
+    await contactOf(starts),
+    await contactOf(done),
+  ]);
+  for (const [n, id] of [starts, done].entries())
+    await db.count('update automation_runs set source_event_id = $2, status = $3 where id = $1', [
+      runs[n]?.id,
+      id,
+      n === 0 ? 'WAITING' : 'COMPLETED',
+    ]);
+  const { id: endpoint } = await one<{ id: string }>(
+    `insert into webhook_endpoints (id, project_id, url, events, secret_sealed, cursor_at, cursor_id, counted_from)
+     values (uuidv7(), $1, 'https://crm.example.com', '{*}', '', now(), uuidv7(), now()) returning id`,
+    [waits.id],
+  );
+  for (const [n, [id, status]] of [
+    [undelivered, 'PENDING'],
+    [delivered, 'DELIVERED'],
+  ].entries())
+    await db.count(
+      `insert into webhook_deliveries (id, endpoint_id, sequence, event_id, event_name, event_at, status) values (uuidv7(), $1, $2, $3, 'plan.bought', now(), $4)`,
+      [endpoint, n, id, status],
+    );
+  const all = [arrives, starts, done, undelivered, delivered];
+  const left = () => db.rows<{ id: string }>('select id from events where id = any($1)', [all]);
+  const remove = () => one<{ removed: number }>('select remove_events(old => $1) as removed', [all]);
+  await countNewEvents(db);
+  await db.count(`update event_counts_state set counted_through = now()`);
+  expect(await remove()).toEqual({ removed: 2 });
+  expect((await left()).map(({ id }) => id).toSorted()).toEqual([arrives, starts, undelivered].toSorted());
+  // Not before an endpoint that is behind has read past it.
+  await db.count(`update webhook_deliveries set status = 'DELIVERED' where endpoint_id = $1`, [endpoint]);
+  await db.count(`update webhook_endpoints set cursor_at = now() - interval '1 year' where id = $1`, [endpoint]);
+  expect(await remove()).toEqual({ removed: 0 });
+  await db.count(`update webhook_endpoints set cursor_at = now() where id = $1`, [endpoint]);
+  expect(await remove()).toEqual({ removed: 1 });
+});
+
 test('every statement finds its rows by an index', async () => {
   // Those of this connection, of which other connections know late; what it did before may be among them.
   const scans = async (tx: Database) => {
