@@ -55,9 +55,14 @@ test('a skipped mail, a suppressed one and a failed workflow say so in the execu
   await world.database.db.count(
     `update automation_runs set status = 'FAILED', exit_reason = 'The shop answered 500' where id = '${run.id}'`,
   );
+  await world.database.db.count(
+    `update automation_step_runs set status = 'SKIPPED', output = '{"exit": "sold", "reason": "sold the boat"}'
+     where run_id = '${run.id}' and step_name = 'Done'`,
+  );
   await inDashboard(async (page) => {
     await open(page, `workflows/${id}/executions/${run.id}`);
     await page.getByText('Email not sent: the contact is unsubscribed.').waitFor();
+    await page.getByText('The contact left at this step: sold the boat.').waitFor();
     const step = page.getByRole('article').filter({ hasText: 'Letter' });
     await expect.poll(() => step.locator('[data-tone=warn]').first().textContent()).toBe('Skipped');
 

@@ -357,7 +357,7 @@ export const WorkflowPeople = v.object({
           Integer,
         ),
         invalidZones: field(
-          '`WAIT_UNTIL`: number of waits that ended by `fallback` because `data.timezone` was invalid, within `days` and the retention of executions.',
+          '`WAIT_UNTIL`: number of waits that ended by `fallback` because `data.timezone` was invalid, within `days` and the retention of executions. Contacts who still wait are not among them.',
           Integer,
         ),
         branches: field(

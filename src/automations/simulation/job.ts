@@ -7,8 +7,9 @@ import { activeStatuses } from '../../lib/enums.ts';
 import { leastId } from '../../lib/ids.ts';
 import type { Database } from '../../store/sql.ts';
 import { Automation, AutomationRun } from '../entity.ts';
+import { settingsOf } from '../test-run/service.ts';
 import { contactsOfEvent, SimulatedContact } from './facts.ts';
-import { membersOf, type SimulationSpec, settingsOf } from './service.ts';
+import { membersOf, type SimulationSpec } from './service.ts';
 import { contactsPerStep, Share, type SimulationDeps, type SimulationPlace } from './share.ts';
 import { noSums } from './tally.ts';
 

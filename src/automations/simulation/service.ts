@@ -11,7 +11,6 @@ import type { JsonObjectValue } from '../../lib/contact-data.ts';
 import { conflict, invalidField, notFound } from '../../lib/errors.ts';
 import { newId } from '../../lib/ids.ts';
 import { clampLimit, decodeCursor, foreignCursor, pageOf } from '../../lib/pages.ts';
-import { Project } from '../../projects/queries.ts';
 import { Segment, storedDefinition } from '../../segments/definition.ts';
 import { lockName } from '../../store/columns.ts';
 import { enqueue, type OutboxTicket } from '../../store/outbox/queries.ts';
@@ -291,21 +290,4 @@ function tagsOf({ stepId, path, agreement, ...query }: ListSimulated, names: Rec
   if (id) tags.push(path ? `path:${id}:${path}` : `step:${id}`);
   if (agreement) tags.push(agreement);
   return tags;
-}
-
-/** The settings of a project that simulations go by. */
-export async function settingsOf(db: Database, projectId: string) {
-  const fields = ['name', 'disabled', 'holdout', 'quietHours', 'timeZone', 'updatedAt'] as const;
-  const project = await db.em.findOneOrFail(Project, { id: projectId }, { fields, disableIdentityMap: true });
-  const { name, holdout, quietHours, timeZone, updatedAt } = project;
-  return {
-    project: {
-      name,
-      disabled: false,
-      holdout: holdout ?? null,
-      quietHours: quietHours ?? null,
-      timeZone: timeZone ?? null,
-    },
-    settingsAt: updatedAt.toISOString(),
-  };
 }

@@ -7,10 +7,11 @@ import type { LinkSettings } from '../../templates/content/links.ts';
 import { type Automation, AutomationRun } from '../entity.ts';
 import type { Graph } from '../graph/graph.ts';
 import { AutomationMigration } from '../migrating/queries.ts';
+import { settingsOf } from '../test-run/service.ts';
 import { type ContactFacts, factsOf, mostChanges, mostEvents, recordedSteps, SimulatedContact } from './facts.ts';
 import { enter, type Followed, type RecordedRun, readRun, repeat, type Scene } from './follow.ts';
 import type { SimulationResult, simulationLimits } from './schema.ts';
-import { type SimulationSpec, settingsOf } from './service.ts';
+import type { SimulationSpec } from './service.ts';
 import { addDifferences, addTo, type MailSums, type Outcome, refuse, type Sums, shownExecutions } from './tally.ts';
 import { Questions, type Surroundings, templatesOf } from './world.ts';
 

@@ -2,17 +2,18 @@ import { createHash } from 'node:crypto';
 import { triggerOf } from '@fernpost/workflow-graph';
 import * as v from 'valibot';
 import { getContact } from '../../contacts/service.ts';
-import { isHeldOut } from '../../contacts/suppressions/matching.ts';
 import type { JsonObjectValue } from '../../lib/contact-data.ts';
 import { openStepStatuses } from '../../lib/enums.ts';
 import { AppError, invalid } from '../../lib/errors.ts';
 import { newId, uuid7 } from '../../lib/ids.ts';
 import { field, Instant, JsonObject, nameSchemas } from '../../lib/validation/fields.ts';
 import type { ProjectFacts } from '../../projects/directory.ts';
+import { Project } from '../../projects/queries.ts';
 import type { Database } from '../../store/sql.ts';
 import { type LinkSettings, recipientLinks } from '../../templates/content/links.ts';
 import { prepareContent } from '../../templates/content/prepare.ts';
 import { withinLimits } from '../../templates/service.ts';
+import { Automation } from '../entity.ts';
 import { endsOf } from '../graph/exits.ts';
 import type { Graph, GraphStep } from '../graph/graph.ts';
 import { readStepConfig, stepTypes } from '../graph/step-configs.ts';
@@ -31,7 +32,7 @@ import {
 } from '../runtime/condition.ts';
 import { StepFailure } from '../runtime/directive.ts';
 import { eventOf } from '../runtime/goals.ts';
-import { mailKind, templateOf } from '../runtime/mail-step.ts';
+import { fateOfMail, mailKind, templateOf } from '../runtime/mail-step.ts';
 import { type Rehearsed, type RehearsedRun, type RehearsedWorld, rehearse } from '../runtime/rehearsal.ts';
 import { elapsedMs, type StepRun } from '../runtime/run-queries.ts';
 import { configOf, decideUntil, type RunFacts, recipientOf } from '../runtime/steps.ts';
@@ -68,7 +69,7 @@ const TestedStep = v.object({
     v.picklist(['COMPLETED', 'SKIPPED', 'FAILED', 'WAITING']),
   ),
   output: field(
-    'What the step would do, which depends on its type: the rendered subject, the compared values, the request, or the new data.',
+    'What the step would do, which depends on its type: the rendered subject and until when quiet hours would hold the email (`heldUntil`), the compared values, the request, or the new data.',
     v.record(v.string(), v.unknown()),
   ),
   error: field('Why the step would fail; null otherwise.', v.nullable(v.string())),
@@ -117,11 +118,15 @@ export async function testRun(deps: TestRunDeps, id: string, wished: TestRun): P
   const { graph, names } = wished.graph
     ? await graphToTry(db, automation, wished.graph)
     : { graph: await draftGraph(db, automation.id), names: new Map<string, string>() };
-  const { name, holdout } = project;
+  const { project: settings } = await settingsOf(db, project.id);
+  const { limitedBy } = await db.em.findOneOrFail(
+    Automation,
+    { id },
+    { fields: ['limitedBy'], disableIdentityMap: true },
+  );
   const run = {
     ...{ projectId: project.id, automationId: automation.id, automationName: automation.name, context },
-    // Nothing is sent, so that nothing has to wait for the end of quiet hours.
-    ...{ graph, contact, now, project: { name, disabled: false, holdout, quietHours: null, timeZone: null } },
+    ...{ graph, contact, now, project: settings, limitedBy: limitedBy ? [limitedBy] : null },
   };
   const world = worldOf(deps, wished, run);
   const tested = (await refusalOf(db, run, wished)) ?? shown(await rehearse(run, world), triggerOutput(run));
@@ -147,6 +152,23 @@ export async function graphToTry(
     typeof value === 'string' ? (ids.get(value) ?? value) : value,
   ) as Graph;
   return { graph, names: new Map([...plan.ids].map(([name, stepId]) => [ids.get(stepId) ?? stepId, name])) };
+}
+
+/** The settings of a project that test runs and simulations go by. */
+export async function settingsOf(db: Database, projectId: string) {
+  const fields = ['name', 'disabled', 'holdout', 'quietHours', 'timeZone', 'updatedAt'] as const;
+  const project = await db.em.findOneOrFail(Project, { id: projectId }, { fields, disableIdentityMap: true });
+  const { name, holdout, quietHours, timeZone, updatedAt } = project;
+  return {
+    project: {
+      name,
+      disabled: false,
+      holdout: holdout ?? null,
+      quietHours: quietHours ?? null,
+      timeZone: timeZone ?? null,
+    },
+    settingsAt: updatedAt.toISOString(),
+  };
 }
 
 function hashOf(text: string): Buffer {
@@ -312,10 +334,8 @@ async function rehearsedMail(
   const { messageClass } = mailKind(template);
   const recipientEmail = recipient.type === 'CUSTOM' ? recipient.customEmail : contact.email;
   const output = { templateId: template.id, recipientType: recipient.type, recipientEmail };
-  const isMarketing = messageClass !== 'TRANSACTIONAL' && recipient.type === 'CONTACT';
-  if (isMarketing && !contact.subscribed) return { ...output, skipped: 'unsubscribed' };
-  if (isMarketing && isHeldOut(project.holdout, contact.id, new Date(run.now)))
-    return { ...output, skipped: 'holdout' };
+  const fate = await fateOfMail(db, run, contact, { from: template.from, messageClass, recipient });
+  if ('skipped' in fate) return { ...output, skipped: fate.skipped };
   const { subject, body } = template;
   const { name: projectName, language, escapeContactData } = project;
   const missing = new Set<string>();
@@ -327,7 +347,14 @@ async function rehearsedMail(
       ).renderFor({ emailId: null, contact, event: run.context, isCampaign: false, missing }),
     ),
   );
-  return { ...output, subject: rendered.subject, ...(missing.size > 0 ? { missing: [...missing].sort() } : {}) };
+  const { heldUntil } = fate;
+  const held: JsonObjectValue = heldUntil === null ? {} : { heldUntil, heldBy: 'quietHours' };
+  return {
+    ...output,
+    subject: rendered.subject,
+    ...held,
+    ...(missing.size > 0 ? { missing: [...missing].sort() } : {}),
+  };
 }
 
 function failing<Result>(render: () => Result): Result {

@@ -59,6 +59,7 @@ export async function explainWorkflow(
     }
     return inside(db, projectId, contact, workflow, run, decisions);
   }
+  if (workflow.isPending && event === null) return pending(workflow, null, decisions);
   const gone = workflow.entries > 0 ? await removedBefore(db, projectId, 'runs') : null;
   if (gone !== null && (event === null || event.at < gone.toISOString())) {
     const cut = notKept('workflow.runs_not_kept', 'Executions', gone);
@@ -136,6 +137,15 @@ const refusals: Record<string, string> = {
   refused: 'Loop protection stopped the contact from entering this workflow again within an hour.',
 };
 
+// Enrolled by an event, a date, a schedule or a job, and not yet by a worker.
+function pending(workflow: WorkflowFacts, at: string | null, decisions: Decision[]): Finding {
+  const sentence = 'The contact is pending enrollment.';
+  const source = { type: 'workflow', id: workflow.id, href: `/workflows/${workflow.id}` };
+  decisions.push(recorded('workflow.pending', 'info', sentence, { at, source }));
+  if (workflow.pausedAt !== null) return paused(workflow, decisions, 'the contact enters');
+  return finding('will', decisions, sentence, { next: { at: null, what: 'A worker enrolls the contact.' } });
+}
+
 // An event that started nothing.
 async function refused(
   db: Database,
@@ -147,12 +157,7 @@ async function refused(
 ): Promise<Finding> {
   const { id, enabled, isPending, refusedEventId, refusedReason, refusedAt } = workflow;
   const source = { type: 'workflow', id, href: `/workflows/${id}` };
-  if (isPending) {
-    const sentence = 'The contact is pending enrollment.';
-    decisions.push(recorded('workflow.pending', 'info', sentence, { at: event.at, source }));
-    if (workflow.pausedAt !== null) return paused(workflow, decisions, 'the contact enters');
-    return finding('will', decisions, sentence, { next: { at: null, what: 'A worker enrolls the contact.' } });
-  }
+  if (isPending) return pending(workflow, event.at, decisions);
   const isCreated = workflow.triggerType === 'CONTACT_CREATED';
   const when = isCreated ? 'the contact was created' : 'the event came';
   if (event.at < workflow.createdAt) {

@@ -87,6 +87,44 @@ test('follows a contact to the end, in the time that it would take, and leaves n
   expect(await traces()).toEqual(before);
 });
 
+test('says until when quiet hours would hold an email, and which emails nobody would get, as the execution does', async () => {
+  const project = await database.db.row<{ id: string }>(
+    'select id from projects where id = (select project_id from automations where id = $1)',
+    [workflow],
+  );
+  const time = (hours: number) => new Date(Date.now() + hours * 3_600_000).toISOString().slice(11, 16);
+  const set = (quietHours: object | null, holdout: object | null) =>
+    database.db.count('update projects set quiet_hours = $2, holdout = $3 where id = $1', [
+      project?.id,
+      quietHours && JSON.stringify(quietHours),
+      holdout && JSON.stringify(holdout),
+    ]);
+  const { id } = await hand.automation({ eventName: 'asked.at.night' });
+  const mail = await hand.step(id, 'SEND_EMAIL', {}, { templateId: await hand.template() });
+  await hand.enable(id);
+  const both = async (contactId: string | undefined) => {
+    const asked = await hand.done('POST', `/workflows/${id}/test-run`, { contactId });
+    const { id: runId } = await hand.done('POST', `/workflows/${id}/executions`, { contactId });
+    await advance(advanceDeps(database.db), runId, 0);
+    const { output } =
+      (await database.db.row<{ output: Record<string, unknown> }>(
+        'select output from automation_step_runs where run_id = $1 and step_id = $2',
+        [runId, mail],
+      )) ?? {};
+    const tested = asked.steps.find(({ stepId }: { stepId: string }) => stepId === mail);
+    return [tested.outcome, ...[tested.output, output].map((one) => [one?.heldUntil, one?.heldBy, one?.skipped])];
+  };
+  await set({ from: time(-1), to: time(2), days: null, types: ['MARKETING', 'HEADLESS'] }, null);
+  const [outcome, tested, made] = await both(contacts.pro);
+  expect([outcome, tested]).toEqual(['COMPLETED', made]);
+  expect(tested).toEqual([expect.any(String), 'quietHours', undefined]);
+  expect(Date.parse(String((tested as unknown[])[0]))).toBeGreaterThan(Date.now() + 3_600_000);
+  expect(await both(contacts.gone)).toEqual(['SKIPPED', ...Array(2).fill([undefined, undefined, 'unsubscribed'])]);
+  await set(null, { key: 'all', percent: 100, until: null });
+  expect(await both(contacts.free)).toEqual(['SKIPPED', ...Array(2).fill([undefined, undefined, 'holdout'])]);
+  await set(null, null);
+});
+
 test('waits that time out take their path, an hour later', async () => {
   const { body } = await tried({ contactId: contacts.pro, waits: 'TIMEOUT' });
   expect(body).toMatchObject({ end: 'EXITED', reason: 'no_order' });

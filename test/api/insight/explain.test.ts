@@ -490,6 +490,37 @@ const workflowCauses: Cause[] = [
     'The contact is pending enrollment.',
   ],
   [
+    'pending enrollment by a date',
+    async () => {
+      const about = await ofDates('data.trialEnds');
+      await arrives(about);
+      return about;
+    },
+    'will',
+    'The contact is pending enrollment.',
+  ],
+  [
+    'pending enrollment by a date while the workflow is paused',
+    async () => {
+      const about = await ofDates('data.trialEnds');
+      await arrives(about);
+      await database.db.count('update automations set paused_at = now() where id = $1', [about.workflowId]);
+      return about;
+    },
+    'will',
+    'The workflow is paused: the contact enters when it resumes.',
+  ],
+  [
+    'pending enrollment by a job, without the event of the trigger',
+    async () => {
+      const about = await aWorkflow();
+      await arrives(about);
+      return about;
+    },
+    'will',
+    'The contact is pending enrollment.',
+  ],
+  [
     'just entered',
     async () => {
       const about = await aWorkflow();
@@ -697,6 +728,13 @@ async function ofDates(field: string): Promise<{ workflowId: string }> {
     JSON.stringify({ field }),
   ]);
   return about;
+}
+/** Makes a pending enrollment that no event made. */
+async function arrives({ workflowId }: { workflowId: string }): Promise<void> {
+  await database.db.count(
+    'insert into automation_arrivals (automation_id, project_id, contact_id, event_id) values ($1, $2, $3, gen_random_uuid())',
+    [workflowId, project.id, contact],
+  );
 }
 /** Deletes the contact and creates it again, by this cause. */
 async function again(cause: string): Promise<void> {

@@ -1365,7 +1365,7 @@ class CountWorkflowContactsResultStepsItem(TypedDict):
     dropped: int
     """Number of these that took no path: the step failed, or the contact was canceled or migrated away."""
     invalidZones: int
-    """`WAIT_UNTIL`: number of waits that ended by `fallback` because `data.timezone` was invalid, within `days` and the retention of executions."""
+    """`WAIT_UNTIL`: number of waits that ended by `fallback` because `data.timezone` was invalid, within `days` and the retention of executions. Contacts who still wait are not among them."""
     branches: List[CountWorkflowContactsResultStepsItemBranchesItem]
     """Number of times each path out of the step was taken, within `days`. May be up to a minute old."""
 
@@ -6148,7 +6148,7 @@ class WorkflowTestRunStep(TypedDict):
     outcome: Literal["COMPLETED", "SKIPPED", "FAILED", "WAITING"]
     """`COMPLETED`; `SKIPPED` for an email that would not be sent to this contact; `FAILED`; or `WAITING` for an event that never comes, without a timeout, or for a date that the contact does not have."""
     output: Dict[str, Any]
-    """What the step would do, which depends on its type: the rendered subject, the compared values, the request, or the new data."""
+    """What the step would do, which depends on its type: the rendered subject and until when quiet hours would hold the email (`heldUntil`), the compared values, the request, or the new data."""
     error: Optional[str]
     """Why the step would fail; null otherwise."""
 

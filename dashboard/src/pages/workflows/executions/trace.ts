@@ -56,6 +56,8 @@ const unsent: Partial<Record<Email['status'], Outcome>> = {
 
 /** Describes the outcome of a step; a step that completed without sending its mail says so. */
 export function outcomeOf({ status, output }: StepExecution, email?: Email): Outcome {
+  if (status === 'SKIPPED' && output?.exit !== undefined)
+    return { ...states.SKIPPED, reason: `The contact left at this step: ${String(output.reason)}.` };
   if (status !== 'COMPLETED') return states[status];
   if (typeof output?.skipped === 'string') return { name: 'Skipped', tone: 'warn', reason: skipReason(output.skipped) };
   const known = email && unsent[email.status];

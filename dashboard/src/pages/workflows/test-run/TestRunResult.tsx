@@ -84,7 +84,13 @@ function Deed({ step: { type, outcome, output, error } }: { step: TestedStep }):
     case 'SEND_EMAIL': {
       if (outcome === 'SKIPPED') return `Sends nothing: ${unsentBecause[text('skipped')] ?? text('skipped')}.`;
       const missing = Array.isArray(output.missing) ? ` No value for ${output.missing.join(', ')}.` : '';
-      return `Sends “${text('subject')}” to ${text('recipientEmail')}.${missing}`;
+      const sends = `Sends “${text('subject')}” to ${text('recipientEmail')}`;
+      if (output.heldUntil === undefined) return `${sends}.${missing}`;
+      return (
+        <>
+          {sends}, on hold until <Timestamp at={text('heldUntil')} after /> (quiet hours).{missing}
+        </>
+      );
     }
     case 'DELAY':
       return (
