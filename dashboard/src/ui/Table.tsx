@@ -16,7 +16,7 @@ export const tableClass =
   '[&_th]:border-b [&_th]:border-line [&_th]:bg-sunken [&_th]:px-3 [&_th]:py-2 [&_th]:text-xs [&_th]:font-medium [&_th]:whitespace-nowrap [&_th]:text-muted [&_td]:border-b [&_td]:border-line [&_td]:px-3 [&_td]:py-2 [&_td]:align-top [&_td_a]:font-medium [&_td_a]:text-ink [&_td_a]:no-underline [&_td_a:hover]:underline [&_tbody_tr:hover]:bg-hover [&_tbody_tr:last-child_td]:border-b-0';
 
 const stacked =
-  'max-sm:block max-sm:[&_thead]:sr-only max-sm:[&_tbody]:block max-sm:[&_tr]:block max-sm:[&_tr]:border-b max-sm:[&_tr]:border-line max-sm:[&_tr]:py-2 max-sm:[&_tr:last-child]:border-b-0 max-sm:[&_td]:grid max-sm:[&_td]:grid-cols-[5rem_minmax(0,1fr)] max-sm:[&_td]:border-b-0 max-sm:[&_td]:text-start max-sm:[&_td]:py-1 max-sm:[&_td]:before:text-sm max-sm:[&_td]:before:text-muted max-sm:[&_td]:before:content-[attr(data-title)] max-sm:[&_td:empty]:hidden max-sm:[&_td:has(>div:only-child:empty)]:hidden max-sm:[&_td>div]:w-auto max-sm:[&_td>div]:max-w-none';
+  'max-sm:block max-sm:[&_thead]:sr-only max-sm:[&_tbody]:block max-sm:[&_tr]:block max-sm:[&_tr]:border-b max-sm:[&_tr]:border-line max-sm:[&_tr]:py-2 max-sm:[&_tr:last-child]:border-b-0 max-sm:[&_td]:grid max-sm:[&_td]:grid-cols-[5.5rem_minmax(0,1fr)] max-sm:[&_td]:border-b-0 max-sm:[&_td]:text-start max-sm:[&_td]:py-1 max-sm:[&_td]:before:text-sm max-sm:[&_td]:before:text-muted max-sm:[&_td]:before:content-[attr(data-title)] max-sm:[&_td:empty]:hidden max-sm:[&_td:has(>div:only-child:empty)]:hidden max-sm:[&_td>div]:w-auto max-sm:[&_td>div]:max-w-none';
 
 /**
  * A table of rows; it scrolls sideways by itself where the window is narrow. On a phone each row is a block of its own, with the titles

@@ -1,5 +1,6 @@
 import { Check, Pencil, X } from 'lucide-react';
 import { type FormEvent, type KeyboardEvent, useRef, useState } from 'react';
+import { Address } from '../../../ui/Address.tsx';
 import { Button } from '../../../ui/Button.tsx';
 import { inputClass } from '../../../ui/Field.tsx';
 
@@ -34,7 +35,7 @@ export function InPlace({
     return (
       <span className="inline-flex items-center gap-1" ref={pencil}>
         <span className="break" dir="auto">
-          {value}
+          {type === 'email' ? <Address>{value}</Address> : value}
         </span>
         <Button size="small" variant="plain" aria-label={`Edit ${label.toLowerCase()}`} onClick={() => setText(value)}>
           <Pencil aria-hidden />

@@ -223,7 +223,7 @@ function ExecutionTable({ workflow, rows }: { workflow: string; rows: readonly E
         {
           key: 'reason',
           title: 'Reason',
-          cell: ({ exitReason }) => <span dir="auto">{exitReason ?? ''}</span>,
+          cell: ({ exitReason }) => (exitReason ? <span dir="auto">{exitReason}</span> : null),
         },
         {
           key: 'why',
