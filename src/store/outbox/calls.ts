@@ -4,11 +4,18 @@ import {
   type WorkflowSignalWithStartOptions,
 } from '@temporalio/client';
 import pLimit from 'p-limit';
-import { type Command, type Launch, type StartCommand, taskQueue, workflowQueues } from '../../../temporal/commands.ts';
+import {
+  type Command,
+  type Launch,
+  type StartCommand,
+  searchAttributePairs,
+  taskQueue,
+  workflowQueues,
+} from '../../../temporal/commands.ts';
 import type { TemporalConnection } from '../../../temporal/connection.ts';
 import { expecting } from '../../lib/errors.ts';
 import { traced, untraced } from '../../lib/telemetry.ts';
-import { attributesOf, putSchedule, removeSchedule } from './schedules.ts';
+import { putSchedule, removeSchedule } from './schedules.ts';
 
 /** How many calls may be under way at once, found by trying: what the server refuses halves it, what it takes raises it. */
 export class ConcurrencyLimit {
@@ -151,7 +158,9 @@ function launchOptions(queuePrefix: string, launch: Launch) {
     workflowId: launch.id,
     taskQueue: taskQueue(queuePrefix, workflowQueues[launch.workflow]),
     args: [launch.input],
-    ...attributesOf(launch),
+    ...(launch.searchAttributes === undefined
+      ? {}
+      : { typedSearchAttributes: searchAttributePairs(launch.searchAttributes) }),
     ...(launch.memo === undefined ? {} : { memo: { ...launch.memo } }),
     ...(launch.staticSummary === undefined ? {} : { staticSummary: cutBytes(launch.staticSummary, 200) }),
     ...(launch.staticDetails === undefined ? {} : { staticDetails: cutBytes(launch.staticDetails, 20_000) }),

@@ -7,7 +7,6 @@ import {
 } from '@temporalio/client';
 import {
   type CalendarTimes,
-  type Launch,
   type ScheduleCommand,
   searchAttributePairs,
   taskQueue,
@@ -18,19 +17,6 @@ import { expecting } from '../../lib/errors.ts';
 
 // A time that passed while Temporal was away is made up for, like every other work.
 const catchupWindow = '7 days';
-
-/**
- * What executions are found by, and whose turn is whose: tasks that wait in one queue are handed out to projects in turns, so that 100,000 contacts
- * of one who go on at nine o'clock do not hold up another's (https://docs.temporal.io/develop/task-queue-priority-fairness).
- */
-export function attributesOf({ searchAttributes }: Pick<Launch, 'searchAttributes'>) {
-  if (searchAttributes === undefined) return {};
-  const { ProjectId: fairnessKey } = searchAttributes;
-  return {
-    typedSearchAttributes: searchAttributePairs(searchAttributes),
-    ...(fairnessKey === undefined ? {} : { priority: { fairnessKey } }),
-  };
-}
 
 /** Creates or updates the schedule, unless it is of a later revision already. Safe to repeat. */
 export async function putSchedule(
@@ -48,7 +34,9 @@ export async function putSchedule(
       workflowId: launch.id,
       taskQueue: taskQueue(queuePrefix, workflowQueues[launch.workflow]),
       args: [launch.input],
-      ...attributesOf(launch),
+      ...(launch.searchAttributes === undefined
+        ? {}
+        : { typedSearchAttributes: searchAttributePairs(launch.searchAttributes) }),
       ...(launch.staticSummary === undefined ? {} : { staticSummary: launch.staticSummary }),
     },
     policies: { overlap: 'ALLOW_ALL', catchupWindow },

@@ -19,7 +19,7 @@ const ours = Object.entries(services).filter(([, { image }]) => image === 'fernp
 
 /** Values for Temporal's own chart. */
 const cluster = parse(read('deploy/helm/temporal-values.yaml')) as {
-  server: { image: { tag: string }; dynamicConfig: Record<string, { value: number | boolean }[]> };
+  server: { image: { tag: string }; dynamicConfig: Record<string, { value: number }[]> };
   admintools: { image: { tag: string } };
   web: { image: { tag: string } };
 };

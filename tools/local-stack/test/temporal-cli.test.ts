@@ -211,7 +211,6 @@ test('the development server keeps its data in the file with the settings that m
     '--db-filename /data/temporal.db --sqlite-pragma journal_mode=WAL --sqlite-pragma synchronous=NORMAL',
     '--dynamic-config-value history.transferProcessorMaxPollRPS=500',
     '--dynamic-config-value history.timerProcessorMaxPollRPS=500',
-    '--dynamic-config-value matching.enableFairness=true',
   ])
     expect(line).toContain(part);
 });

@@ -18,13 +18,11 @@ export interface DevServer {
 
 /**
  * Settings of the server. With one shard, task queues are read at most 20 times a second by default, which makes each step of a workflow
- * wait about 100 ms; 500 makes sequential activities ten times faster. Fairness hands the tasks of a queue
- * out to projects in turns. temporal/dynamic-config.yaml has the same values for other servers.
+ * wait about 100 ms; 500 makes sequential activities ten times faster. temporal/dynamic-config.yaml has the same values for other servers.
  */
 export const dynamicConfig = {
   'history.transferProcessorMaxPollRPS': 500,
   'history.timerProcessorMaxPollRPS': 500,
-  'matching.enableFairness': true,
 };
 
 // The defaults of SQLite wait for the disk twice as often as its write-ahead log needs to be safe when the process is killed.
