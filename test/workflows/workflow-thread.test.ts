@@ -15,7 +15,7 @@ import { testTemporal } from '../support/worker.ts';
 
 test('this version of the SDK has the private modules that a shared thread takes', async () => {
   const { program } = await loadPrivateModules();
-  expect(program).toMatch(/workflow-worker-thread\.js$/);
+  expect(program).toContain('workflow-worker-thread.js');
 });
 
 test.each(['true', 'false'])('workflows run with TEMPORAL_SHARED_WORKFLOW_THREAD=%s', async (shared) => {
@@ -35,6 +35,9 @@ test.each(['true', 'false'])('workflows run with TEMPORAL_SHARED_WORKFLOW_THREAD
   const id = `test/${randomBytes(8).toString('hex')}`;
   await enqueue(db.db, { type: 'start', workflow: 'retention', id, input: null });
   await expect.poll(() => server.result(id).catch(() => null)).toMatchObject({ outbox: 0 });
+  const stack = server.client.workflow.getHandle(id).query<string>('__stack_trace');
+  if (shared === 'true') await expect(stack).rejects.toThrow('stack traces are not enabled');
+  else expect(await stack).toBeTypeOf('string');
   expect(lines.filter((line) => line.includes('cannot share a thread'))).toEqual([]);
 });
 

@@ -254,7 +254,7 @@ export const settings = {
     TEMPORAL_SHARED_WORKFLOW_THREAD: setting(
       flag,
       true,
-      "Whether a worker runs the workflows of all task queues in one thread, which saves 45 MB for each queue and a part of the processor time of workflows, and uses private modules of Temporal's SDK. With `false`, or with a version of the SDK that lacks them, each queue has a thread of its own.",
+      "Whether a worker runs the workflows of all task queues in one thread, which saves 45 MB for each queue and most of the processor time of workflows, and uses private modules of Temporal's SDK. With `false`, or with a version of the SDK that lacks them, each queue has a thread of its own, and **Call Stack** of the Temporal Web UI works.",
     ),
     TEMPORAL_SHOW_EMAILS: setting(flag, false, 'Put email addresses into memos of executions.'),
     TEMPORAL_CODEC_KEY: optional(
