@@ -103,13 +103,13 @@ export function deleteStep(target: EditTarget, stepId: string, splice: boolean):
     if (splice) {
       if (!canSplice(step, draft.transitions))
         throw badRequest(`Step "${step.name}" leads to several steps and cannot be removed with splice`);
-      if (await hasActiveRuns(tx, [id], [stepId])) throw conflict(standing);
-      const successor = draft.transitions.find((way) => way.fromStepId === stepId);
-      if (successor) await redirect(tx, stepId, successor.toStepId);
-      await deleteSteps(tx, id, [stepId]);
+      if (await hasActiveRuns(tx, [id], [step.id])) throw conflict(standing);
+      const successor = draft.transitions.find((way) => way.fromStepId === step.id);
+      if (successor) await redirect(tx, step.id, successor.toStepId);
+      await deleteSteps(tx, id, [step.id]);
       return;
     }
-    const gone = [...reachableFrom(draft.transitions, stepId)];
+    const gone = [...reachableFrom(draft.transitions, step.id)];
     if (enabled && (await hasActiveRuns(tx, [id], gone)))
       throw conflict(
         gone.length === 1 ? standing : 'Executions are at this step or at one that would be deleted with it',
@@ -136,7 +136,7 @@ export function insertStepInto(target: EditTarget, transitionId: string, body: I
   });
 }
 
-/** A step of the draft. @throws 404 */
+/** A step of the draft, whose ID may come in capitals: go on with that of the step. @throws 404 */
 function stepIn({ steps }: Draft, stepId: string): StepRow {
   const step = steps.find(({ id }) => id === stepId.toLowerCase());
   if (step === undefined) throw notFound('step', stepId);

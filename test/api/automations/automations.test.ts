@@ -571,6 +571,16 @@ describe('steps', () => {
     expect((await own.done('GET', `/workflows/${id}`)).steps.map((step: { id: string }) => step.id)).toEqual([trigger]);
   });
 
+  test.each(['', '?splice=true'])('deleting one%s is the same by an ID in capitals', async (query) => {
+    const { id } = await own.automation();
+    const first = await own.step(id, 'DELAY', delay, { name: 'F' });
+    await own.step(id, 'EXIT', {}, { name: 'E' });
+    expect((await own.call('DELETE', `/workflows/${id}/steps/${first.toUpperCase()}${query}`)).status).toBe(204);
+    const names = (await own.done('GET', `/workflows/${id}`)).steps.map(({ name }: { name: string }) => name);
+    expect(names).toEqual(['Trigger: user.signup', ...(query ? ['E'] : [])]);
+    expect(await own.ways(id)).toEqual(query ? ['Trigger: user.signup → E'] : []);
+  });
+
   test('splice lets what leads to a step lead to what follows it', async () => {
     const { id } = await own.automation();
     const condition = await own.step(id, 'CONDITION', plan, { name: 'C' });
