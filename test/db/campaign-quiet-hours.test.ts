@@ -634,6 +634,34 @@ describe('when quiet hours change while contacts are held', () => {
     nobodyTwice();
   });
 
+  test('contacts that were deleted while they were held keep nobody behind them where they are', async () => {
+    await aNight({ UTC: 2 });
+    await database.db.count(
+      `insert into campaign_held_contacts select $1, 1, uuidv7(), now() + interval '1 minute' from generate_series(1, 1000)`,
+      [campaign],
+    );
+    await changed(null);
+    for (const { due: at } of await held()) expect(at).toBeLessThan(Date.now() + spreadMs);
+  });
+
+  test('whoever is held meanwhile by the hours of before is asked again as well', async () => {
+    await setHours(around().hours);
+    await people({ UTC: 3, 'Asia/Tokyo': 1 });
+    await begun();
+    const meanwhile: unknown[] = [];
+    // The claim has read the hours, and settles after everybody else was moved.
+    mailer.onCall = async () => {
+      await changed(null);
+      meanwhile.push(await held(), await mark());
+    };
+    expect(await lane()).toMatchObject({ sent: 1 });
+    expect(meanwhile).toEqual([[], { at: null }]);
+    expect((await held()).filter(({ due: at }) => at > Date.now() + spreadMs)).not.toEqual([]);
+    expect(await followed()).toEqual([`campaign/${campaign}/1`]);
+    for (const { due: at } of await held()) expect(at).toBeLessThan(Date.now() + spreadMs);
+    expect([(await held()).length, await mark()]).toEqual([3, { at: null }]);
+  });
+
   test('nobody is held once more whom a claim has, nor moved who is due already or of another project', async () => {
     await aNight({ UTC: 6 });
     await setHours(null);

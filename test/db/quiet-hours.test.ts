@@ -269,6 +269,19 @@ describe('email of workflows that waits when quiet hours change', () => {
     expect((await mails())[0]).toMatchObject({ status: 'PENDING', due: anna?.due, held: anna?.due });
   });
 
+  test('waits for its next attempt where the provider has refused it since', async () => {
+    await set(around().hours);
+    await sendTo({ 'anna@example.com': 'UTC' });
+    const [held] = await mails();
+    const later = Date.now() + 2 * hourMs;
+    await database.db.count(
+      'update email_queue set attempts = 1, due_at = to_timestamp($2 / 1000.0) where project_id = $1',
+      [project.id, later],
+    );
+    expect(await changed(null)).toBe(1);
+    expect(await mails()).toMatchObject([{ due: later, held: held?.held }]);
+  });
+
   test('stays at the time that a person gave it, as other scheduled email does', async () => {
     await set(around().hours);
     await sendTo({ 'anna@example.com': 'UTC' });

@@ -6,7 +6,7 @@ import type { Reason } from '../../mail/ledger/reasons.ts';
 import { type ClaimEnd, type Settled, settleMail, type Verdict } from '../../mail/ledger/settle.ts';
 import { noteVersion } from '../results/results.ts';
 import { campaignRefusal } from './content.ts';
-import { holdRecipients } from './held.ts';
+import { holdRecipients, noteChangedHours } from './held.ts';
 import type { LaneDeps, LaneSend } from './lane.ts';
 import { type ClaimedRecipient, provenInstant, readRecipients } from './ledger.ts';
 import { type RetakenClaim, renewClaim } from './retaking.ts';
@@ -134,7 +134,11 @@ export class CampaignClaim implements Claim<ClaimedRecipient> {
     );
     const { campaignId, sendSeq, holder } = this.#send;
     const claim = { id: this.id, holder, rate: this.#deps.rate };
-    if (held.length > 0) await statements(() => holdRecipients(db, this.#send, held, claim));
+    if (held.length > 0)
+      await statements(async () => {
+        await holdRecipients(db, this.#send, held, claim);
+        await noteChangedHours(db, this.projectId, this.#claim.quiet);
+      });
     const send = { campaignId, sendSeq, holder, end: this.#endOf(outcomes) };
     const verdicts = outcomes.flatMap((outcome) => verdictOf(outcome) ?? []);
     return statements(() =>

@@ -1,10 +1,12 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { JsonObjectValue } from '../../lib/contact-data.ts';
 import type { MessageClass } from '../../lib/enums.ts';
 import { leastId } from '../../lib/ids.ts';
-import { heldAgain } from '../../mail/emails/schedule.ts';
+import { heldAgain, type QuietFacts } from '../../mail/emails/schedule.ts';
 import { bucketCtes, tokensReturned } from '../../mail/engine/throttle.ts';
 import { holdQueued } from '../../mail/queue/claims.ts';
 import { lockProject, Project } from '../../projects/queries.ts';
+import { databaseNow } from '../../store/changes.ts';
 import { isoText } from '../../store/columns.ts';
 import type { Outbox } from '../../store/outbox/dispatcher.ts';
 import { enqueueAll } from '../../store/outbox/queries.ts';
@@ -99,6 +101,18 @@ export function quietSentence({ contacts, until }: Pick<HeldRecipients, 'contact
   return `On hold until ${until} for ${who} (quiet hours)`;
 }
 
+/**
+ * Marks a project for `followQuietHours` where its hours or its time zone are not `facts` any more, by which a claim has just held recipients:
+ * the change may have been followed before they were there to be moved.
+ */
+export async function noteChangedHours(db: Database, projectId: string, facts: QuietFacts): Promise<void> {
+  const { em } = db.session();
+  const project = await em.findOne(Project, { id: projectId }, { fields: ['quietHours', 'timeZone'] });
+  const { quietHours = null, timeZone = null } = project ?? {};
+  if (project !== null && !isDeepStrictEqual({ quietHours, timeZone }, facts))
+    await em.nativeUpdate(Project, { id: projectId }, { quietChangedAt: await databaseNow(db) });
+}
+
 const atOnce = 1000;
 
 /** What moving held mail needs. */
@@ -146,13 +160,15 @@ interface HeldMail extends Place {
   campaignId: string | null;
   sendSeq: number | null;
   contactId: string;
-  data: JsonObjectValue;
+  /** Null where the contact was deleted meanwhile. */
+  data: JsonObjectValue | null;
   messageClass: MessageClass;
   until: number;
   now: number;
 }
 
-// The project is locked, so that no change of its hours comes between reading and writing. A claim meanwhile finds the page before or after.
+// The project is locked, so that no change of its hours comes between reading and writing. A claim meanwhile finds the page before or after, and
+// one that read the hours before their change marks the project again (`noteChangedHours`).
 async function decidePage(
   tx: Database,
   { projectId, after, sends }: { projectId: string; after: Place; sends: Map<string, SendKey> },
@@ -165,7 +181,7 @@ async function decidePage(
   const other = page.flatMap((mail) => {
     const { contactId, data, messageClass, until, now } = mail;
     // It may have left already, in a database that was set back: see match_restored_mail.sql.
-    if (until <= now) return [];
+    if (data === null || until <= now) return [];
     const again = heldAgain({ quietHours, timeZone }, messageClass, { id: contactId, data }, { now, until });
     return again === until || (mail.campaignId !== null && slotOf(again) === until) ? [] : [{ ...mail, again }];
   });
@@ -185,7 +201,7 @@ async function decidePage(
 }
 
 // In the order of time by the index of each table; two campaigns may have one contact at one instant. What is moved to a later instant comes
-// once more and stays as it is.
+// once more and stays as it is. Email that the provider has refused since is due when it may be tried again, which no change of hours moves.
 function heldPage(tx: Database, projectId: string, { at, id }: Place): Promise<HeldMail[]> {
   return tx.rows<HeldMail>(sql`
     select w.*, w.due_at::text as at, c.data, (1000 * extract(epoch from w.due_at))::float8 as until,
@@ -195,7 +211,7 @@ function heldPage(tx: Database, projectId: string, { at, id }: Place): Promise<H
         e.contact_id as "contactId", e.message_class as "messageClass"
       from email_queue q join emails e on e.id = q.email_id
       where q.project_id = ${projectId} and q.claim_id is null and q.due_at > now() and (q.due_at, q.email_id) > (${at}::timestamptz, ${id}::uuid)
-        and e.workflow_step_execution_id is not null and e.held_until is not null
+        and e.workflow_step_execution_id is not null and e.held_until = q.due_at
       order by q.due_at, q.email_id limit ${atOnce})
       union all
       (select h.due_at, h.contact_id, null, k.id, k.send_seq, h.contact_id, k.type
@@ -204,6 +220,6 @@ function heldPage(tx: Database, projectId: string, { at, id }: Place): Promise<H
         where h.campaign_id = k.id and h.send_seq = k.send_seq and (h.due_at, h.contact_id) > (${at}::timestamptz, ${id}::uuid)
         order by h.due_at, h.contact_id limit ${atOnce}) h
       where k.project_id = ${projectId} and k.status = 'SENDING')
-      order by 1, 2 fetch first ${raw(atOnce)} rows with ties) w join contacts c on c.id = w."contactId"
+      order by 1, 2 fetch first ${raw(atOnce)} rows with ties) w left join contacts c on c.id = w."contactId"
     order by w.due_at, w.id`);
 }
