@@ -117,6 +117,29 @@ test('mail that comes after the last signal, and that nobody takes, is signalled
   expect(await wakesOf(projectId)).toBe(2);
 });
 
+test('a process that stops signals once more, and does not watch the mail that others keep queueing', async () => {
+  const projectId = await queuedMail(0);
+  const waker = aWaker();
+  let isStopping = false;
+  let isOver = false;
+  const own = (async () => {
+    for (; !isStopping; await pause(10)) waker.wake(projectId);
+  })();
+  // There is always mail that was queued a moment ago.
+  const others = (async () => {
+    while (!isOver)
+      await db.db.rows('update email_queue set due_at = clock_timestamp() where project_id = $1', [projectId]);
+  })();
+  await expect.poll(() => isDelivering(projectId)).toBe(true);
+  const before = await wakesOf(projectId);
+  isStopping = true;
+  await own;
+  await waker.drain();
+  expect(await wakesOf(projectId)).toBeGreaterThan(before);
+  isOver = true;
+  await others;
+});
+
 test('a delivery that has ended is started again by the next wake', async () => {
   const waker = aWaker();
   const projectId = randomUUID();

@@ -157,6 +157,7 @@ export function createDeliveryWaker(deps: WakerDeps): DeliveryWaker {
   const traces = new Map<string, string>();
   const underWay = new Set<Promise<void>>();
   let failing = false;
+  let isDraining = false;
 
   return {
     wake(projectId) {
@@ -171,7 +172,9 @@ export function createDeliveryWaker(deps: WakerDeps): DeliveryWaker {
       underWay.add(work);
     },
     async drain() {
+      isDraining = true;
       while (underWay.size > 0) await Promise.all(underWay);
+      isDraining = false;
     },
   };
 
@@ -193,7 +196,8 @@ export function createDeliveryWaker(deps: WakerDeps): DeliveryWaker {
       // Postgres that does not answer says nothing of the mail.
       const waitsMs = await longestWait(deps.db, projectId).catch(() => Number.POSITIVE_INFINITY);
       const sinceMs = performance.now() - signalledAt;
-      isYoung = waitsMs !== null && waitsMs < takenWithinMs;
+      // Some mail is always young where other processes keep queueing it: one that stops signals once more instead of watching.
+      isYoung = !isDraining && waitsMs !== null && waitsMs < takenWithinMs;
       if (waitsMs === null || isYoung || (waitsMs >= sinceMs && sinceMs < restMs)) continue;
       restMs = Math.min(restMs * 2, longestRestMs);
       signalledAt = performance.now();
