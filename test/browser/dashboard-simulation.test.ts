@@ -140,7 +140,7 @@ test('nobody, a limit, a failure and a cancellation are said in words', async ()
     await pick(page, 'Compare with', 'Nothing');
     const simulate = () => dialog.getByRole('button', { name: 'Simulate', exact: true }).click();
     await simulate();
-    await dialog.getByText('Nobody would have entered the workflow.').waitFor();
+    await dialog.getByText('No contacts would have entered the workflow.').waitFor();
     // Three others of the project are running.
     const { db } = world.database;
     await db.count(
@@ -175,7 +175,7 @@ test('nobody, a limit, a failure and a cancellation are said in words', async ()
     await dialog.getByText('Simulating: 0%. You can close this dialog; the simulation continues.').waitFor();
     expect(await problemsInBothThemes(page)).toEqual([]);
     await dialog.getByRole('button', { name: 'Cancel simulation' }).click();
-    await dialog.getByText('The simulation was canceled. Nothing of it was kept.').waitFor();
+    await dialog.getByText('The simulation was canceled. No results were kept.').waitFor();
     expect(await own.done('GET', `/workflows/${id}/simulations/${waiting?.id}`)).toMatchObject({ state: 'canceled' });
   });
 });

@@ -66,6 +66,7 @@ async function expectAgreement(database: TestDatabase, recorded: RecordedExecuti
 async function recordAnew(target: string, graphs: number, each: number, by: number): Promise<boolean> {
   const folder = await earlierRelease();
   if (folder === null) return false;
+  console.log(`recorded with the seed ${by}`);
   await using database = await emptyDatabase();
   await recordExecutions(folder, database.url, { file: target, graphs, each, seed: by });
   return true;

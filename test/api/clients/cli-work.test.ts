@@ -92,7 +92,7 @@ test('simulates a workflow over contacts, and cancels a simulation', async () =>
   const [{ id: contact }] = (await call('GET', '/contacts')).body.data;
   const simulate = ['workflows', 'simulate', id, '--contacts', contact, '--no-events', '--horizon', '1h'];
   const shown = await run(simulate);
-  const [, job] = /^(simulation-\S+) is queued/.exec(shown.err) ?? [];
+  const [, job] = /^Queued as (simulation-\S+)\. /.exec(shown.err) ?? [];
   expect([shown.code, shown.out.split('\n')[0]]).toEqual([
     0,
     '1 executions of 1 contacts: 1 completed, 0 exited, 0 failed, 0 still inside.',

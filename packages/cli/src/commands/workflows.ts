@@ -114,7 +114,7 @@ function simulateCommand(): Command {
     .option('--horizon <time>', 'how long each contact is followed, such as 90d or 12h')
     .option('--no-events', 'no event comes after a contact entered')
     .option('--compare <version>', 'a version, or "actual" for what was recorded')
-    .option('--cancel <simulation>', 'cancel this simulation, which is running, by its id')
+    .option('--cancel <simulation>', 'cancel a running simulation, by its ID')
     .action(simulate);
 }
 
@@ -423,7 +423,7 @@ async function simulate(id: string, options: SimulateOptions, command: Command):
     futures: events ? 'recorded' : 'none',
     ...(compare && { compareWith: compare === 'actual' ? compare : Number(compare) }),
   });
-  if (!isJson(command)) console.error(`${jobId} is queued: --cancel ${jobId} ends it.`);
+  if (!isJson(command)) console.error(`Queued as ${jobId}. To cancel it: --cancel ${jobId}`);
   for (;;) {
     const simulation = await client.workflows.getSimulation(id, jobId);
     if (simulation.state === 'failed')

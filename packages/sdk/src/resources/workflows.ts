@@ -85,7 +85,7 @@ export class Workflows extends Resource {
   getSimulation(id: string, jobId: string, options?: CallOptions) {
     return this.client.call('getWorkflowSimulation', { path: { id, jobId } }, options);
   }
-  /** Ends it and removes the contacts simulated so far; one that has ended stays as it is. */
+  /** Cancels a simulation and removes the contacts simulated so far; a simulation that has ended stays as it is. */
   cancelSimulation(id: string, jobId: string, options?: CallOptions) {
     return this.client.call('cancelWorkflowSimulation', { path: { id, jobId } }, options);
   }

@@ -192,7 +192,7 @@ function State({
   workflow: Workflow;
 }) {
   if (state === 'failed') return <Note tone="bad">The simulation failed: {failedReason}</Note>;
-  if (state === 'canceled') return <Note>The simulation was canceled. Nothing of it was kept.</Note>;
+  if (state === 'canceled') return <Note>The simulation was canceled. No results were kept.</Note>;
   if (result === null) return <Running workflow={workflow.id} jobId={latest.jobId} progress={progress} />;
   return <SimulationResult {...latest} result={result} at={at} workflow={workflow} />;
 }

@@ -63,7 +63,7 @@ export function SimulationResult({
       </p>
       <Limits result={result} />
       {isEmpty ? (
-        <Note>Nobody would have entered the workflow.{refusedText(result)}</Note>
+        <Note>No contacts would have entered the workflow.{refusedText(result)}</Note>
       ) : (
         <>
           <Agreement result={result} />
