@@ -1,6 +1,5 @@
 import pLimit from 'p-limit';
 import { pino } from 'pino';
-import * as v from 'valibot';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { loadExpansion, noteRecipients } from '../../src/campaigns/audience/expansion.ts';
 import { expandFrom } from '../../src/campaigns/audience/freeze.ts';
@@ -20,11 +19,12 @@ import { systemClock } from '../../src/lib/time.ts';
 import { spreadMs } from '../../src/mail/emails/schedule.ts';
 import { bucketMade } from '../../src/mail/engine/throttle.ts';
 import { deliverPending } from '../../src/mail/queue/deliver.ts';
-import { QuietHours } from '../../src/projects/schema.ts';
+import type { QuietHours } from '../../src/projects/schema.ts';
 import { aCampaign, campaignRow, ledgerOf } from '../support/campaign-fixtures.ts';
 import { type TestDatabase, testDatabase } from '../support/database.ts';
 import { aContact, aProject, deliveryDeps, queueMany, type TestProject } from '../support/delivery-fixtures.ts';
 import { FakeMailer } from '../support/mailer.ts';
+import { around } from '../support/quiet-hours.ts';
 
 let database: TestDatabase;
 let project: TestProject;
@@ -56,13 +56,6 @@ beforeEach(async () => {
 });
 
 const hourMs = 3_600_000;
-// Hours of UTC around now, and the instant at which they end.
-function around(lastMs = hourMs): { hours: QuietHours; end: number } {
-  const now = Date.now();
-  const time = (instant: number) => new Date(instant).toISOString().slice(11, 16);
-  const end = Math.floor((now + lastMs) / 60_000) * 60_000;
-  return { hours: v.parse(QuietHours, { from: time(now - hourMs), to: time(end) }), end };
-}
 const setHours = (hours: QuietHours | null) =>
   database.db.count('update projects set quiet_hours = $2 where id = $1', [project.id, hours && JSON.stringify(hours)]);
 

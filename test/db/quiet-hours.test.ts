@@ -1,4 +1,3 @@
-import * as v from 'valibot';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { advance } from '../../src/automations/runtime/advance.ts';
 import { followQuietHours } from '../../src/campaigns/delivery/held.ts';
@@ -7,7 +6,7 @@ import { spreadMs } from '../../src/mail/emails/schedule.ts';
 import { bucketMade } from '../../src/mail/engine/throttle.ts';
 import { claimQueued } from '../../src/mail/queue/claims.ts';
 import { deliverPending } from '../../src/mail/queue/deliver.ts';
-import { QuietHours } from '../../src/projects/schema.ts';
+import type { QuietHours } from '../../src/projects/schema.ts';
 import type { Database } from '../../src/store/sql.ts';
 import { advanceDeps, anAutomation, anEvent, aTemplate, letIn } from '../support/automation-fixtures.ts';
 import { aCampaign, contacts, started } from '../support/campaign-fixtures.ts';
@@ -15,6 +14,7 @@ import { type TestDatabase, testDatabase } from '../support/database.ts';
 import { aContact, aProject, deliveryDeps, queueMany, type TestProject } from '../support/delivery-fixtures.ts';
 import { inFull, isFull } from '../support/long.ts';
 import { FakeMailer } from '../support/mailer.ts';
+import { around } from '../support/quiet-hours.ts';
 
 let database: TestDatabase;
 let project: TestProject;
@@ -31,13 +31,6 @@ beforeEach(async () => {
 
 const hourMs = 3_600_000;
 const crowd = inFull(100_000, 3_000);
-// Hours of UTC around now, and the instant at which they end.
-function around(lastMs = hourMs): { hours: QuietHours; end: number } {
-  const now = Date.now();
-  const time = (instant: number) => new Date(instant).toISOString().slice(11, 16);
-  const end = Math.floor((now + lastMs) / 60_000) * 60_000;
-  return { hours: v.parse(QuietHours, { from: time(now - hourMs), to: time(end) }), end };
-}
 const set = (hours: QuietHours | null, zone: string | null = null) =>
   database.db.count('update projects set quiet_hours = $2, time_zone = $3 where id = $1', [
     project.id,
