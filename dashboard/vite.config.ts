@@ -7,23 +7,6 @@ import { defineConfig, type Plugin } from 'vite';
 const service = process.env.FERNPOST_URL ?? 'http://localhost:3000';
 const pages = /^\/($|app(\/|$)|src\/|@|node_modules\/|icon\.svg$|index\.html$)/;
 
-// uPlot makes a formatter of numbers and asks for the time zone, for what the charts here do by themselves. The first of either delays
-// the page.
-const leanCharts: Plugin = {
-  name: 'lean-charts',
-  transform: {
-    filter: { id: /uPlot\.esm\.js$/ },
-    handler: (code: string) => {
-      const lean = code
-        .replace("new Intl.NumberFormat(domEnv ? nav.language : 'en-US')", '{ format: String }')
-        .replace('new Intl.DateTimeFormat().resolvedOptions().timeZone', "'UTC'");
-      // Its comments name one as well.
-      if (/^[^/]*Intl\./m.test(lean)) throw new Error('uPlot makes its formatters in another way now');
-      return lean;
-    },
-  },
-};
-
 // The typeface is there when the first text is laid out, which would otherwise be done twice.
 const earlyTypeface: Plugin = {
   name: 'early-typeface',
@@ -41,7 +24,7 @@ const earlyTypeface: Plugin = {
 };
 
 export default defineConfig({
-  plugins: [react(), tailwind(), leanCharts, earlyTypeface],
+  plugins: [react(), tailwind(), earlyTypeface],
   // The canvas of workflows blends no colors, and its pages are 3 kB lighter without what can.
   resolve: {
     alias: { 'd3-color': fileURLToPath(new URL('./src/pages/workflows/canvas/no-colors.ts', import.meta.url)) },

@@ -27,6 +27,11 @@ const comparisons: Record<string, readonly [ofValues: string, ofTimes: string]> 
   lessThanOrEqual: ['is at most', 'is at or before'],
 };
 
+const lists = {
+  and: lazily(() => new Intl.ListFormat(locale, { type: 'conjunction' })),
+  or: lazily(() => new Intl.ListFormat(locale, { type: 'disjunction' })),
+};
+
 /** Parts of a sentence and the word that joins them; a single part is joined by any. */
 interface Clause {
   texts: readonly string[];
@@ -63,12 +68,7 @@ function joined(joint: 'and' | 'or', parts: readonly Clause[]): Clause {
   return { texts, joint };
 }
 
-function listed(texts: readonly string[], joint: 'and' | 'or'): string {
-  if (texts.length < 3) return texts.join(` ${joint} `);
-  return `${texts.slice(0, -1).join(', ')}, ${joint} ${texts.at(-1)}`;
-}
-
-const textOf = ({ texts, joint }: Clause) => listed(texts, joint);
+const textOf = ({ texts, joint }: Clause) => lists[joint]().format(texts);
 
 function filterClause(filter: TreeFilter, names: ConditionNames): string {
   const { field, operator, value } = filter;
@@ -111,7 +111,7 @@ function filterClause(filter: TreeFilter, names: ConditionNames): string {
 // “order” where total is at least 50 and country is “DE”
 function dataText({ where }: TreeFilter): string {
   const tests = (where ?? []).map((test) => `${test.path || '…'} ${compared({ field: '', ...test })}`);
-  return tests.length === 0 ? '' : ` where ${listed(tests, 'and')}`;
+  return tests.length === 0 ? '' : ` where ${lists.and().format(tests)}`;
 }
 
 function timesText({ times }: TreeFilter): string {
@@ -120,7 +120,7 @@ function timesText({ times }: TreeFilter): string {
     ...(typeof atLeast === 'number' ? [`at least ${timesOf(atLeast)}`] : []),
     ...(typeof atMost === 'number' ? [`at most ${timesOf(atMost)}`] : []),
   ];
-  return bounds.length === 0 ? '' : ` ${listed(bounds, 'and')}`;
+  return bounds.length === 0 ? '' : ` ${lists.and().format(bounds)}`;
 }
 
 const timesOf = (number: number) => (number === 1 ? 'once' : `${count(number)} times`);
@@ -184,7 +184,7 @@ function valueText(value: unknown): string {
   if (value === null) return 'empty';
   if (value === true) return 'yes';
   if (value === false) return 'no';
-  if (typeof value === 'number') return count(value);
+  if (typeof value === 'number') return new Intl.NumberFormat(locale, { maximumFractionDigits: 20 }).format(value);
   return typeof value === 'string' ? quoted(value) : JSON.stringify(value);
 }
 

@@ -1,9 +1,8 @@
 import { useEffect, useRef } from 'react';
 import Plot from 'uplot';
 import 'uplot/dist/uPlot.min.css';
-import { count } from '../words/numbers.ts';
+import { count, locale } from '../words/numbers.ts';
 import { isMidnight, spanOf, ticksOf, type Unit, unitMs } from '../words/time-axis.ts';
-import { clockText, dateOfYear } from '../words/times.ts';
 
 /** One line of a chart, or its bars. `color` is the name of a custom property such as `--accent`. */
 export interface Series {
@@ -12,6 +11,16 @@ export interface Series {
   values: readonly number[];
 }
 
+const dayFormat = { month: 'short', day: 'numeric' } as const;
+const days = {
+  hour: new Intl.DateTimeFormat(locale, dayFormat),
+  day: new Intl.DateTimeFormat(locale, { ...dayFormat, timeZone: 'UTC' }),
+};
+const hours = new Intl.DateTimeFormat(locale, { ...dayFormat, hour: 'numeric' });
+const moments = {
+  hour: new Intl.DateTimeFormat(locale, { ...dayFormat, hour: 'numeric', minute: '2-digit' }),
+  day: days.day,
+};
 // Half an email is no mark of an axis.
 const wholeSteps = Array.from({ length: 9 }, (_, power) => [1, 2, 5].map((digit) => digit * 10 ** power)).flat();
 
@@ -49,7 +58,7 @@ export function Chart({
         // The last label is centered on the end of the axis, so half of it needs room beyond.
         padding: [null, space / 2, null, null],
         series: [
-          { value: (_plot, at) => (at === null ? '' : timeText(at * 1000, unit)) },
+          { value: (_plot, at) => (at === null ? '' : moments[unit].format(at * 1000)) },
           ...series.map(({ label, color: name }) => ({
             label,
             value: (_plot: Plot, figure: number | null) => (figure === null ? '' : count(figure)),
@@ -66,9 +75,7 @@ export function Chart({
               ticksOf([from * 1000, to * 1000], drawn.width / space, unit).map((at) => at / 1000),
             values: (_plot, ticks) => {
               const isByDay = ticks.every((at) => isMidnight(at * 1000, unit));
-              return ticks.map((at) =>
-                isByDay ? dateOfYear(at * 1000, unit === 'day') : timeText(at * 1000, unit, true),
-              );
+              return ticks.map((at) => (isByDay ? days[unit] : hours).format(at * 1000));
             },
           },
           { ...axis, size: 56, incrs: wholeSteps, values: (_plot, figures) => figures.map((figure) => count(figure)) },
@@ -99,10 +106,6 @@ export function Chart({
     };
   }, [instants, unit, series, bars, height]);
   return <div ref={place} className="chart w-full overflow-hidden text-muted" aria-hidden />;
-}
-
-function timeText(at: number, unit: Unit, isHour = false): string {
-  return unit === 'day' ? dateOfYear(at, true) : `${dateOfYear(at)}, ${clockText(at, isHour)}`;
 }
 
 function axisOf({ fontFamily, color }: CSSStyleDeclaration, grid: string) {

@@ -1,7 +1,7 @@
 /** The language of the dashboard: its texts are American English, so its numbers and dates are too. */
 export const locale = 'en-US';
 
-/** A formatter that is made when it is first used, and once. For the first of all, the browser reads what it knows of languages, which delays the page. */
+/** A formatter that is made when it is first used, and once: making one takes longer than a hundred uses, and most pages need few. */
 export function lazily<Format>(make: () => Format): () => Format {
   let made: Format | undefined;
   return () => {
@@ -10,9 +10,13 @@ export function lazily<Format>(make: () => Format): () => Format {
   };
 }
 
+const whole = lazily(() => new Intl.NumberFormat(locale));
+const percent = lazily(() => new Intl.NumberFormat(locale, { style: 'percent', maximumFractionDigits: 1 }));
+
 /** A count with separators: `1,924`. */
 export function count(value: number): string {
-  return String(value).replace(/^-?\d+/, (whole) => whole.replace(/\B(?=(\d{3})+$)/g, ','));
+  // Most counts are small, and look like that already.
+  return Number.isInteger(value) && Math.abs(value) < 1_000 ? String(value) : whole().format(value);
 }
 
 /** A count with its noun: `1 contact`, `1,924 contacts`. `other` is the plural where it is not the noun with an s. */
@@ -22,7 +26,7 @@ export function counted(value: number, one: string, other = `${one}s`): string {
 
 /** A rate that the API gives in percent: `39.5` becomes `39.5%`. */
 export function rate(value: number): string {
-  return `${count(Math.round(value * 10) / 10)}%`;
+  return percent().format(value / 100);
 }
 
 /** An amount in the smallest unit of its currency, as payment processors tell it: 1250 eur becomes €12.50. */

@@ -1,16 +1,22 @@
-import { counted, lazily, locale } from './numbers.ts';
+import { lazily, locale } from './numbers.ts';
 
-const full = { dateStyle: 'full', timeStyle: 'long' } as const;
-const exact = lazily(() => new Intl.DateTimeFormat(locale, full));
-const exactUtc = lazily(() => new Intl.DateTimeFormat(locale, { ...full, timeZone: 'UTC' }));
-const weekdays = ['Sun', 'Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat'];
-const months = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
+type Format = Intl.DateTimeFormatOptions;
+const dates = (format: Format) => lazily(() => new Intl.DateTimeFormat(locale, format));
+const full: Format = { dateStyle: 'full', timeStyle: 'long' };
+const exact = dates(full);
+const exactUtc = dates({ ...full, timeZone: 'UTC' });
+const thisYear = dates({ month: 'short', day: 'numeric', hour: 'numeric', minute: '2-digit' });
+const anyYear = dates({ dateStyle: 'medium', timeStyle: 'short' });
+const anyDay = dates({ dateStyle: 'medium' });
+const clock = dates({ timeStyle: 'short' });
+const hour = dates({ weekday: 'short', hour: 'numeric' });
+const relative = lazily(() => new Intl.RelativeTimeFormat(locale, { numeric: 'always' }));
 const dayLength = 86_400_000;
 
 /** The date and time of an instant in the viewer's zone: `Nov 24, 6:27 AM`, with the year where it is another one. */
 function dateText(at: number, now: number): string {
   const isThisYear = new Date(at).getFullYear() === new Date(now).getFullYear();
-  return `${isThisYear ? dateOfYear(at) : dayText(at)}, ${clockText(at)}`;
+  return (isThisYear ? thisYear : anyYear)().format(at);
 }
 
 /**
@@ -21,10 +27,10 @@ function distanceText(at: number, now: number): string | null {
   const distance = at - now;
   const size = Math.abs(distance);
   if (size < 60_000) return distance > 0 ? 'in less than a minute' : 'just now';
-  if (size < 3_600_000) return relative(Math.trunc(distance / 60_000), 'minute');
-  if (size < dayLength) return relative(Math.trunc(distance / 3_600_000), 'hour');
+  if (size < 3_600_000) return relative().format(Math.trunc(distance / 60_000), 'minute');
+  if (size < dayLength) return relative().format(Math.trunc(distance / 3_600_000), 'hour');
   const days = Math.round((midnight(at) - midnight(now)) / dayLength);
-  return Math.abs(days) > 7 ? null : relative(days, 'day');
+  return Math.abs(days) > 7 ? null : relative().format(days, 'day');
 }
 
 /**
@@ -37,32 +43,17 @@ export function momentText(at: number, now: number, isAfterPreposition = false):
   if (isAfterPreposition) return `${dateText(at, now)} (${distance})`;
   if (at - now < 60_000) return distance;
   const isToday = midnight(at) === midnight(now);
-  return `${distance} (${isToday ? clockText(at) : dateText(at, now)})`;
+  return `${distance} (${isToday ? clock().format(at) : dateText(at, now)})`;
 }
 
-function relative(size: number, unit: string): string {
-  const text = counted(Math.abs(size), unit);
-  return size > 0 ? `in ${text}` : `${text} ago`;
-}
-
-/** The time of day of an instant in the viewer's zone: `7:14 AM`, or with `isHour` its hour `7 AM`. */
-export function clockText(at: number, isHour = false): string {
-  const date = new Date(at);
-  const hours = date.getHours();
-  const minutes = isHour ? '' : `:${String(date.getMinutes()).padStart(2, '0')}`;
-  return `${hours % 12 || 12}${minutes} ${hours < 12 ? 'AM' : 'PM'}`;
+/** The time of day of an instant in the viewer's zone: `7:14 AM`. */
+export function clockText(at: number): string {
+  return clock().format(at);
 }
 
 /** The day of an instant in the viewer's zone: `Nov 24, 2026`. */
 export function dayText(at: number): string {
-  return `${dateOfYear(at)}, ${new Date(at).getFullYear()}`;
-}
-
-/** The day of an instant within its year, in the viewer's zone or in UTC: `Nov 24`. */
-export function dateOfYear(at: number, isUtc = false): string {
-  const date = new Date(at);
-  const [month, day] = isUtc ? [date.getUTCMonth(), date.getUTCDate()] : [date.getMonth(), date.getDate()];
-  return `${months[month]} ${day}`;
+  return anyDay().format(at);
 }
 
 /** An instant to the second, in the viewer's zone and in UTC, one line for each. */
@@ -81,7 +72,7 @@ export function localText(instant: string | null): string {
 
 /** The hour that an instant begins: `Mon 3 PM`. */
 export function hourText(at: number): string {
-  return `${weekdays[new Date(at).getDay()]} ${clockText(at, true)}`;
+  return hour().format(at);
 }
 
 // Midnight in the viewer's zone, as if every day had 24 hours.

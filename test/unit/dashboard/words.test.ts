@@ -5,10 +5,10 @@ import { instantOf, timeZones, wallClock } from '../../../dashboard/src/pages/ca
 import { summary } from '../../../dashboard/src/pages/workflows/graph/graph.ts';
 import { eventText } from '../../../dashboard/src/words/events.ts';
 import { healthOf } from '../../../dashboard/src/words/health.ts';
-import { count, counted, rate } from '../../../dashboard/src/words/numbers.ts';
+import { counted, rate } from '../../../dashboard/src/words/numbers.ts';
 import { fieldSentence, firstOfEach, plainSentence, stepSentence } from '../../../dashboard/src/words/sentences.ts';
 import { subjectText } from '../../../dashboard/src/words/subjects.ts';
-import { clockText, dateOfYear, dayText, hourText, momentText } from '../../../dashboard/src/words/times.ts';
+import { momentText } from '../../../dashboard/src/words/times.ts';
 
 // Instants of the zone that the tests run in, since the page counts days of the viewer's calendar.
 const now = new Date(2026, 10, 22, 18, 0).getTime();
@@ -215,42 +215,4 @@ test('no place shows the variables of a subject as they are written', () => {
       file.endsWith('.tsx') && /(>\{|about: )\w+(\.\w+)*\.subject\b/.test(readFileSync(new URL(file, folder), 'utf8')),
   );
   expect(raw.toSorted()).toEqual(rendered);
-});
-
-// They are written by hand, because the first formatter that a browser makes delays the page.
-describe('numbers and times are as the formatters of the browser write them', () => {
-  const instants = Array.from({ length: 400 }, (_, n) => Date.UTC(2024, 0, 1) + n * 61 * 3_601_337);
-  const inZone = (format: Intl.DateTimeFormatOptions) => {
-    const made = new Intl.DateTimeFormat('en-US', format);
-    return (instant: number) => made.format(instant).replaceAll('\u202f', ' ');
-  };
-
-  test.each<[string, (instant: number) => string, Intl.DateTimeFormatOptions]>([
-    ['days', dayText, { dateStyle: 'medium' }],
-    ['days of a year', (instant) => dateOfYear(instant), { month: 'short', day: 'numeric' }],
-    ['days in UTC', (instant) => dateOfYear(instant, true), { month: 'short', day: 'numeric', timeZone: 'UTC' }],
-    ['times of day', (instant) => clockText(instant), { timeStyle: 'short' }],
-    ['hours', (instant) => clockText(instant, true), { hour: 'numeric' }],
-    ['hours of a week', hourText, { weekday: 'short', hour: 'numeric' }],
-    ['times of another year', (instant) => momentText(instant, now), { dateStyle: 'medium', timeStyle: 'short' }],
-  ])('%s', (_, own, format) => {
-    const others = instants.filter((instant) => new Date(instant).getFullYear() !== 2026);
-    expect(others.map(own)).toEqual(others.map(inZone(format)));
-  });
-
-  test('distances', () => {
-    const made = new Intl.RelativeTimeFormat('en-US', { numeric: 'always' });
-    expect([1, 2, 59].map((minutes) => momentText(now - minutes * 60_000, now))).toEqual(
-      [-1, -2, -59].map((minutes) => made.format(minutes, 'minute')),
-    );
-  });
-
-  test('counts and rates', () => {
-    const counts = [0, 7, 999, 1_000, 54_321, 1_234_567, -1_924];
-    const made = new Intl.NumberFormat('en-US');
-    expect(counts.map((value) => count(value))).toEqual(counts.map((value) => made.format(value)));
-    const rates = [0, 0.04, 3, 12.3, 99.96, 100, 1_234.5];
-    const percent = new Intl.NumberFormat('en-US', { style: 'percent', maximumFractionDigits: 1 });
-    expect(rates.map(rate)).toEqual(rates.map((value) => percent.format(value / 100)));
-  });
 });
