@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, inject, test, vi } from 'vitest';
 import { simulateSome } from '../../src/automations/simulation/job.ts';
 import { changeContacts } from '../../src/imports/bulk.ts';
 import type { Database } from '../../src/store/sql.ts';
-import { workflowId } from '../../temporal/commands.ts';
+import { queueKinds, taskQueue, workflowId } from '../../temporal/commands.ts';
 import { aProject, type TestApi, testApi } from '../support/api.ts';
 import { type AutomationHand, automationHand } from '../support/automations.ts';
 import { type TestDatabase, testDatabase } from '../support/database.ts';
@@ -165,7 +165,7 @@ test('while a simulation runs no socket is opened to anybody, and no other workf
     [3, 1],
     [4, 2],
   ]);
-  const began = new Date(Date.now() - 1_000).toISOString();
+  const began = new Date().toISOString();
   const { client, queuePrefix } = worker;
   const others = [database.url, api.url, `http://${inject('temporalAddress')}`].map((url) => Number(new URL(url).port));
   const before = await rowsOf();
@@ -177,10 +177,10 @@ test('while a simulation runs no socket is opened to anybody, and no other workf
   expect(await rowsOf()).toEqual(before);
   expect(await db.rows(`select id from outbox where workflow_type <> 'bulkContacts' or done_at is null`)).toEqual([]);
   const started = async () => {
-    const found: string[] = [];
-    for await (const { taskQueue, workflowId } of client.workflow.list({ query: `StartTime >= '${began}'` }))
-      if (taskQueue.startsWith(queuePrefix)) found.push(workflowId);
-    return found;
+    // Memos of other tests on this server may be encrypted.
+    const queues = queueKinds.map((kind) => `'${taskQueue(queuePrefix, kind)}'`).join(', ');
+    const query = `StartTime >= '${began}' and TaskQueue in (${queues})`;
+    return (await Array.fromAsync(client.workflow.list({ query }))).map(({ workflowId }) => workflowId);
   };
   const jobId = path.split('/').at(-1);
   await expect.poll(started).toEqual([expect.stringContaining(jobId)]);
