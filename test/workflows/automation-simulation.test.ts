@@ -180,7 +180,9 @@ test('while a simulation runs no socket is opened to anybody, and no other workf
     // Memos of other tests on this server may be encrypted.
     const queues = queueKinds.map((kind) => `'${taskQueue(queuePrefix, kind)}'`).join(', ');
     const query = `StartTime >= '${began}' and TaskQueue in (${queues})`;
-    return (await Array.fromAsync(client.workflow.list({ query }))).map(({ workflowId }) => workflowId);
+    const found: string[] = [];
+    for await (const { workflowId } of client.workflow.list({ query })) found.push(workflowId);
+    return found;
   };
   const jobId = path.split('/').at(-1);
   await expect.poll(started).toEqual([expect.stringContaining(jobId)]);
