@@ -6,7 +6,12 @@ import {
   readPostmarkReceived,
   readPostmarkRecord,
 } from '../../domains/providers/postmark/postmark-notification.ts';
-import { readSesEvent, readSesReceived } from '../../domains/providers/ses/ses-notification.ts';
+import {
+  mayBeUnstorable,
+  readSesEvent,
+  readSesReceived,
+  storable,
+} from '../../domains/providers/ses/ses-notification.ts';
 import {
   amazonUrl,
   distrustSns,
@@ -88,10 +93,9 @@ async function notification(deps: SnsDeps, { Message = '', MessageId = '' }: Sns
 
 function parseObject(message: string): object | null {
   try {
-    const parsed: unknown = JSON.parse(message, (_, value: unknown) =>
-      // U+0000 and half surrogate pairs are what Postgres cannot store.
-      typeof value === 'string' ? value.replaceAll('\0', '').toWellFormed() : value,
-    );
+    const parsed: unknown = mayBeUnstorable(message)
+      ? JSON.parse(message, (_, value: unknown) => storable(value))
+      : JSON.parse(message);
     return typeof parsed === 'object' && parsed !== null && !Array.isArray(parsed) ? parsed : null;
   } catch {
     return null;

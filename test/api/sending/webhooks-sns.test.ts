@@ -164,6 +164,15 @@ test.each<[Kind, string, string | null, string[], boolean]>([
   }
 });
 
+test('what Postgres cannot store is left out of an event of SES', async () => {
+  const mail = await sentMail();
+  const bounce = { bounceType: 'Permanent', bouncedRecipients: [{ diagnosticCode: '5\0.1.1 \ud83e unknown' }] };
+  const named = mailOf(mail, { messageId: `\0${mail.messageId}`, tags: {} });
+  const answer = await post(signedPost(notificationOf({ eventType: 'Bounce', mail: named, bounce })));
+  expect(answer).toMatchObject({ status: 200, body: { success: true } });
+  expect(await rowOf(mail)).toMatchObject({ status: 'BOUNCED', error: '5.1.1 \ufffd unknown' });
+});
+
 test('the times and links of SES are those of its events', async () => {
   const mail = await sentMail();
   await tell(mail, 'Delivery');

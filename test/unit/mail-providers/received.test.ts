@@ -3,6 +3,7 @@ import { parseDocument } from 'htmlparser2';
 import { expect, test } from 'vitest';
 import { readPostmarkReceived } from '../../../src/domains/providers/postmark/postmark-notification.ts';
 import { mostBodyLength, sanitizeHtml, textAsHtml } from '../../../src/domains/providers/received-html.ts';
+import { mayBeUnstorable, storable } from '../../../src/domains/providers/ses/ses-notification.ts';
 
 test('the text of a mail keeps its shape, and everything that runs, loads or asks is gone', () => {
   expect(
@@ -180,4 +181,40 @@ test('Postmark’s inbound webhook becomes a received mail', () => {
   });
   for (const other of [{ RecordType: 'Open' }, { ...inbound, MessageID: '' }, { FromFull: 'bob' }])
     expect(readPostmarkReceived(other, now)).toBeNull();
+});
+
+test('JSON that is parsed without a look at each value holds no text that Postgres cannot store', () => {
+  const piece = fc.oneof(
+    fc.string({ unit: 'binary', maxLength: 4 }),
+    fc.constantFrom(
+      '\\u0000',
+      '\\uD83E',
+      '\\udda2',
+      '\\ud83e\\udda2',
+      '\\\\u0000',
+      '\ud83e',
+      '\udda2',
+      '🦢',
+      '\\n',
+      'é',
+    ),
+  );
+  const json = fc.array(piece, { maxLength: 6 }).map((pieces) => `"${pieces.join('')}"`);
+  let looked = 0;
+  fc.assert(
+    fc.property(json, (text) => {
+      const needsLook = mayBeUnstorable(text);
+      if (needsLook) looked += 1;
+      let parsed: unknown;
+      try {
+        parsed = JSON.parse(text);
+      } catch {
+        return;
+      }
+      if (!needsLook) expect(storable(parsed)).toBe(parsed);
+    }),
+    { numRuns: 500 },
+  );
+  expect(looked).toBeGreaterThan(0);
+  expect(mayBeUnstorable('{"link":"https://acme.test/?a=1\\u0026b=\\u00e9\\\\n🦢"}')).toBe(false);
 });

@@ -8,7 +8,7 @@ import {
   type ReceivedMail,
 } from '../mailer.ts';
 import { sanitizeHtml, textAsHtml } from '../received-html.ts';
-import { firstReadable, ourId, text } from '../ses/ses-notification.ts';
+import { firstReadable, mayBeUnstorable, ourId, storable, text } from '../ses/ses-notification.ts';
 
 const Mailbox = v.object({ Email: text, Name: text });
 const mailboxes = v.fallback(v.array(Mailbox), []);
@@ -103,7 +103,7 @@ type Payload = v.InferOutput<typeof Payload>;
  * @throws SyntaxError when it is no JSON object
  */
 export function parsePostmark(body: string): object {
-  const parsed: unknown = JSON.parse(body, storable);
+  const parsed: unknown = mayBeUnstorable(body) || body.includes('"ID"') ? JSON.parse(body, revived) : JSON.parse(body);
   if (typeof parsed !== 'object' || parsed === null || Array.isArray(parsed))
     throw new SyntaxError('Not a JSON object');
   return parsed;
@@ -126,11 +126,9 @@ export function readPostmarkRecord(parsed: object): Notification | null {
   };
 }
 
-// Bounce ids are larger than a JavaScript number can hold, so that they are kept as they are written. U+0000 and half
-// surrogate pairs are what Postgres cannot store.
-function storable(this: unknown, key: string, value: unknown, context?: { source?: string }): unknown {
-  if (key === 'ID' && typeof value === 'number') return context?.source ?? String(value);
-  return typeof value === 'string' ? value.replaceAll('\0', '').toWellFormed() : value;
+// Bounce ids are larger than a JavaScript number can hold, so that they are kept as they are written.
+function revived(this: unknown, key: string, value: unknown, context?: { source?: string }): unknown {
+  return key === 'ID' && typeof value === 'number' ? (context?.source ?? String(value)) : storable(value);
 }
 
 interface ReadRecord {

@@ -8,6 +8,16 @@ import { sanitizeHtml, textAsHtml } from '../received-html.ts';
 export const text = v.fallback(v.string(), '');
 const texts = v.fallback(v.array(v.string()), []);
 
+// Escapes alone write these characters into JSON that is sound itself.
+const unstorable = /\\u(?:0000|d[89a-f])/i;
+
+/** Whether texts of this JSON may hold what Postgres cannot store, so that `storable` has to see each value: that takes six times as long as to parse it. */
+export const mayBeUnstorable = (json: string) => unstorable.test(json) || !json.isWellFormed();
+
+/** A value of parsed JSON without U+0000 and with a replacement character for half a surrogate pair. */
+export const storable = (value: unknown) =>
+  typeof value === 'string' ? value.replaceAll('\0', '').toWellFormed() : value;
+
 const uuid = v.fallback(v.nullable(v.pipe(v.string(), v.uuid())), null);
 
 /** An id of ours that travelled with a mail; null for what cannot be one. */
