@@ -6,7 +6,7 @@ import type { Child } from './support/child.ts';
 import { inDeliveryWorld } from './support/delivery-world.ts';
 import { runLoad } from './support/load.ts';
 import { cpuOfServers, cpuOfTree } from './support/processes.ts';
-import { reporter, reporterSettings } from './support/work.ts';
+import { type ReportChannel, reportChannels, type Told } from './support/report-bodies.ts';
 
 const mails = Number(process.env.BENCH_MAILS ?? 6_000);
 const rounds = Number(process.env.BENCH_ROUNDS ?? 3);
@@ -22,26 +22,38 @@ interface Run {
 }
 
 /**
- * Postmark's reports, each in a request of its own, beside a hand-written process that has a statement for each. Of all mails the reports come in the wrong
- * order, clicks first, and each comes three times. Then what a customer's requests take beside them.
+ * The reports of a provider, each in a request of its own, beside a hand-written process that has a statement for each. Of all mails the reports come in
+ * the wrong order, clicks first, and each comes three times. Then what a customer's requests take beside them. BENCH_PART names one of the providers,
+ * `postmark` or `ses`, whose reports come through Amazon SNS and are signed.
  */
-export function benchReports(): Promise<void> {
+export async function benchReports(): Promise<void> {
+  const part = process.env.BENCH_PART;
+  if (part && !Object.hasOwn(reportChannels, part)) throw new Error(`BENCH_PART=${part} is no provider`);
+  for (const [name, channel] of Object.entries(reportChannels))
+    if (!part || part === name) await benchChannel(name, channel);
+}
+
+function benchChannel(provider: string, channel: ReportChannel): Promise<void> {
   return inDeliveryWorld(
-    { logLevel: 'info', settings: reporterSettings },
+    { logLevel: 'info', settings: channel.settings },
     async ({ databaseUrl, store, project, start }) => {
-      const ours = await start('./api-process.ts', []);
-      const floor = await start('./reports-floor-process.ts', [databaseUrl, reporter]);
+      const ours = { process: await start('./api-process.ts', channel.apiArguments), isOurs: true, channel };
+      const byHand = await start('./reports-floor-process.ts', [databaseUrl, ...channel.floorArguments]);
+      const floor = { process: byHand, isOurs: false, channel };
       const sides = { floor, Fernpost: ours };
       const runs: Record<keyof typeof sides, Run[]> = { floor: [], Fernpost: [] };
-      for (const side of [floor, ours]) await measure(side, side === ours, store, project, 300);
+      for (const side of [floor, ours]) await measure(side, store, project, 300);
       for (let round = 0; round < rounds; round += 1)
         for (const name of round % 2 === 0 ? (['floor', 'Fernpost'] as const) : (['Fernpost', 'floor'] as const))
-          runs[name].push(await measure(sides[name], name === 'Fernpost', store, project, mails));
-      print(median(runs.floor), median(runs.Fernpost));
+          runs[name].push(await measure(sides[name], store, project, mails));
+      print(provider, median(runs.floor), median(runs.Fernpost));
       printRatios(runs.floor, runs.Fernpost);
-      const bodies = await prepare(store, project, mails, true);
-      const alone = await customer(ours, project);
-      const [beside, load] = await Promise.all([customer(ours, project), report(ours, true, bodies.slice(0, 10_000))]);
+      const bodies = await prepare(ours, store, project, mails);
+      const alone = await customer(ours.process, project);
+      const [beside, load] = await Promise.all([
+        customer(ours.process, project),
+        report(ours, bodies.slice(0, 10_000)),
+      ]);
       console.log(
         `  /v1/track, 4 connections: median ${alone.medianMs.toFixed(1)} ms, 99th ${alone.p99Ms.toFixed(1)}; beside ${load.requests} reports ${beside.medianMs.toFixed(1)} and ${beside.p99Ms.toFixed(1)}`,
       );
@@ -49,11 +61,18 @@ export function benchReports(): Promise<void> {
   );
 }
 
-const report = (side: Child, isOurs: boolean, bodies: readonly string[]) =>
+interface Side {
+  process: Child;
+  isOurs: boolean;
+  channel: ReportChannel;
+}
+
+const report = ({ process, isOurs, channel }: Side, bodies: readonly string[]) =>
   runLoad({
-    url: side.url,
-    path: isOurs ? '/webhooks/postmark' : '/report',
-    authorization: reporter,
+    url: process.url,
+    path: isOurs ? channel.path : '/report',
+    authorization: channel.authorization,
+    contentType: channel.contentType,
     kind: 'reports',
     from: '',
     connections,
@@ -72,12 +91,12 @@ const customer = (side: Child, project: FirstProjectFacts) =>
     seconds: 5,
   });
 
-/** Writes mail that was handed over, half of it of one campaign; answers what Postmark says of it. */
+/** Writes mail that was handed over, half of it of one campaign; answers what the provider says of it. */
 async function prepare(
+  { isOurs, channel }: Side,
   { db }: Store,
   { projectId, sender }: FirstProjectFacts,
   count: number,
-  isOurs: boolean,
 ): Promise<string[]> {
   await db.rows(
     'truncate contacts, events, emails, webhook_receipts, floor_mails, floor_campaigns, floor_contacts, floor_hours, floor_receipts, floor_events cascade',
@@ -112,53 +131,26 @@ async function prepare(
   await db.rows('vacuum analyze contacts, emails, events, floor_mails, floor_events');
   await db.rows('checkpoint');
   const at = (minute: number) => new Date(Date.now() - (30 - minute) * 60_000).toISOString();
-  const body = (id: string, index: number, kind: object) =>
-    JSON.stringify({
-      ...kind,
-      MessageID: `m-${id}`,
-      Recipient: `person${index + 1}@example.com`,
-      Metadata: { eid: id, pid: projectId },
-    });
-  const clicks = ids.flatMap((id, n) =>
-    n % 7 === 0
-      ? [body(id, n, { RecordType: 'Click', ReceivedAt: at(20), OriginalLink: `https://acme.test/${n % 9}` })]
-      : [],
-  );
-  const opens = ids.flatMap((id, n) =>
-    n % 2 === 0 ? [body(id, n, { RecordType: 'Open', ReceivedAt: at(10), FirstOpen: true })] : [],
-  );
-  const outcomes = ids.map((id, n) =>
-    n % 100 === 1
-      ? body(id, n, {
-          RecordType: 'Bounce',
-          ID: n,
-          Type: 'HardBounce',
-          BouncedAt: at(1),
-          Email: `person${n + 1}@example.com`,
-          Description: '550',
-        })
-      : body(id, n, { RecordType: 'Delivery', DeliveredAt: at(1) }),
-  );
+  const told = (what: Told['what'], minute: number, id: string, n: number) =>
+    channel.body({ what, id, n, projectId, from: sender, to: `person${n + 1}@example.com`, at: at(minute) });
+  const clicks = ids.flatMap((id, n) => (n % 7 === 0 ? [told('Click', 20, id, n)] : []));
+  const opens = ids.flatMap((id, n) => (n % 2 === 0 ? [told('Open', 10, id, n)] : []));
+  const outcomes = ids.map((id, n) => told(n % 100 === 1 ? 'Bounce' : 'Delivery', 1, id, n));
   const once = [...clicks, ...opens, ...outcomes];
   return Array.from({ length: repeats }, () => once).flat();
 }
 
 /** Reports everything to one side; anything but each report counted once is an error. */
-async function measure(
-  side: Child,
-  isOurs: boolean,
-  store: Store,
-  project: FirstProjectFacts,
-  count: number,
-): Promise<Run> {
-  const bodies = await prepare(store, project, count, isOurs);
-  const cpu = async () => ({ API: cpuOfTree(side.child.pid ?? 0), ...(await cpuOfServers(store.db)) });
+async function measure(side: Side, store: Store, project: FirstProjectFacts, count: number): Promise<Run> {
+  const bodies = await prepare(side, store, project, count);
+  const { child } = side.process;
+  const cpu = async () => ({ API: cpuOfTree(child.pid ?? 0), ...(await cpuOfServers(store.db)) });
   const before: Record<string, number> = await cpu();
-  const load = await report(side, isOurs, bodies);
+  const load = await report(side, bodies);
   if (load.failures > 0) throw new Error(`${load.failures} reports were not taken`);
   const after = await cpu();
   const events = await store.db.row<{ count: number }>(
-    `select count(*)::int from ${isOurs ? 'events' : 'floor_events'} where name like 'email.%'`,
+    `select count(*)::int from ${side.isOurs ? 'events' : 'floor_events'} where name like 'email.%'`,
   );
   if (events?.count !== bodies.length / repeats)
     throw new Error(`${events?.count} events of ${bodies.length / repeats} reports`);
@@ -174,9 +166,9 @@ async function measure(
   };
 }
 
-function print(floor: Run, ours: Run): void {
+function print(provider: string, floor: Run, ours: Run): void {
   console.log(
-    `\nReports: ${mails} mails, each report ${repeats} times, ${connections} connections, ${rounds} rounds, Postgres as shipped`,
+    `\nReports of ${provider}: ${mails} mails, each report ${repeats} times, ${connections} connections, ${rounds} rounds, Postgres as shipped`,
   );
   for (const [name, run] of Object.entries({ floor, Fernpost: ours })) {
     const cpu = Object.entries(run.cpu).map(([process, us]) => `${process} ${us.toFixed(0)}`);

@@ -4,7 +4,7 @@ import { traceAsSet } from './traces.ts';
 import { type Turns, watchTurns } from './turns.ts';
 
 // The API as `npm run api` runs it, or with the argument `smtp` SMTP submission, on a free port; its log goes to a file as it would in a
-// deployment.
+// deployment. With `sns`, an address and a certificate, it has that certificate from that address, where Amazon's would be.
 // Any message asks for the turns of its event loop.
 const config = readConfig(process.env, ['DATABASE_URL', 'TEMPORAL_ADDRESS']);
 await traceAsSet(config);
@@ -14,7 +14,13 @@ if (process.argv[2] === 'smtp') {
   process.send?.({ url: `smtp://127.0.0.1:${smtp.ports.plain}` });
 } else {
   const { startApi } = await import('../../src/main/api/api-runtime.ts');
-  const api = await startApi({ ...config, PORT: 0 }, createLogger(config, 'api'));
+  const [kind, address, certificate = ''] = process.argv.slice(2);
+  const getFromAmazon = async ({ href }: URL) => {
+    if (href !== address) throw new Error(`nothing is known at ${href}`);
+    return certificate;
+  };
+  const overrides = kind === 'sns' ? { getFromAmazon } : {};
+  const api = await startApi({ ...config, PORT: 0 }, createLogger(config, 'api'), overrides);
   process.send?.({ url: api.url });
 }
 let turns: (() => Turns) | null = null;

@@ -22,7 +22,7 @@ async function run(order: LoadOrder): Promise<LoadResult> {
       const answer = await request(`${order.url}${order.path}`, {
         dispatcher: agent,
         method: 'POST',
-        headers: { authorization: order.authorization, 'content-type': 'application/json' },
+        headers: { authorization: order.authorization, 'content-type': order.contentType ?? 'application/json' },
         body: order.bodies?.[next++] ?? JSON.stringify(bodyOf(order, next++)),
       });
       await answer.body.dump();

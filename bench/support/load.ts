@@ -15,6 +15,8 @@ export interface LoadOrder {
   url: string;
   path: string;
   authorization: string;
+  /** Of the bodies; JSON unless it is set. */
+  contentType?: string;
   kind: 'track' | 'send' | 'reports';
   from: string;
   /** The bodies of `reports`: each is sent once, in this order, and then the load ends. */

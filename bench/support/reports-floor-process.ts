@@ -1,3 +1,4 @@
+import { verify, X509Certificate } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -5,10 +6,11 @@ import Koa, { type Context } from 'koa';
 import { koaBody } from 'koa-body';
 import { Pool } from 'pg';
 
-// The floor of `npm run bench -- reports`: what somebody would write by hand for Postmark's webhooks, by Koa and pg. It knows the credentials, and a
-// statement for each report keeps what ours keeps: its receipt, the mail, the counts of the campaign and of the hour, the end of a subscription, and events.
+// The floor of `npm run bench -- reports`: what somebody would write by hand for the webhooks of Postmark or of Amazon SNS, by Koa and pg. It knows the
+// credentials, or checks topic and signature, and a statement for each report keeps what ours keeps: its receipt, the mail, the counts of the campaign and
+// of the hour, the end of a subscription, and events.
 
-const [databaseUrl = '', authorization = ''] = process.argv.slice(2);
+const [databaseUrl = '', provider = '', trusted = '', certificate = ''] = process.argv.slice(2);
 const pool = new Pool({ connectionString: databaseUrl, max: 10 });
 await pool.query(`create table if not exists floor_mails (
     id uuid primary key, project_id uuid not null, contact_id uuid not null, campaign_id uuid, subject text not null,
@@ -25,21 +27,63 @@ await pool.query(`create table if not exists floor_mails (
   create index if not exists floor_events_contact on floor_events (contact_id, id);
   create index if not exists floor_events_name on floor_events (project_id, name, created_at)`);
 
-const kinds: Record<string, [instant: string, status: string, at: string]> = {
-  Delivery: ['delivered', 'DELIVERED', 'DeliveredAt'],
-  Open: ['opened', 'OPENED', 'ReceivedAt'],
-  Click: ['clicked', 'CLICKED', 'ReceivedAt'],
-  Bounce: ['bounced', 'BOUNCED', 'BouncedAt'],
+const kinds: Record<string, [instant: string, status: string]> = {
+  Delivery: ['delivered', 'DELIVERED'],
+  Open: ['opened', 'OPENED'],
+  Click: ['clicked', 'CLICKED'],
+  Bounce: ['bounced', 'BOUNCED'],
 };
+const instants: Record<string, string> = { Delivery: 'DeliveredAt', Bounce: 'BouncedAt' };
+
+/** What the statement needs of a report. */
+interface Report {
+  key: string;
+  kind: string;
+  emailId: string;
+  at: string;
+  link: string | undefined;
+}
+type Call = Context & { request: { body: unknown } };
+
+function fromPostmark(ctx: Call): Report {
+  if (ctx.get('authorization') !== trusted) return ctx.throw(401);
+  const body = ctx.request.body as Record<string, string> & { Metadata: { eid: string } };
+  const kind = body.RecordType ?? '';
+  const at = body[instants[kind] ?? 'ReceivedAt'] ?? '';
+  return { key: `${kind}:${body.MessageID}:${at}`, kind, emailId: body.Metadata.eid, at, link: body.OriginalLink };
+}
+
+const publicKey = certificate === '' ? null : new X509Certificate(certificate).publicKey;
+
+function fromSns(ctx: Call): Report {
+  const post = JSON.parse(ctx.request.body as string) as Record<string, string>;
+  const names = ['Message', 'MessageId', 'Timestamp', 'TopicArn', 'Type'];
+  const signed = Buffer.from(names.map((name) => `${name}\n${post[name]}\n`).join(''));
+  const signature = Buffer.from(post.Signature ?? '', 'base64');
+  if (post.TopicArn !== trusted || publicKey === null || !verify('RSA-SHA256', signed, publicKey, signature))
+    return ctx.throw(403);
+  const event = JSON.parse(post.Message ?? '') as Record<string, { timestamp: string; link?: string }> & {
+    eventType: string;
+    mail: { tags: Record<string, string[]> };
+  };
+  const said = event[event.eventType.toLowerCase()];
+  return {
+    key: post.MessageId ?? '',
+    kind: event.eventType,
+    emailId: event.mail.tags.eid?.[0] ?? '',
+    at: said?.timestamp ?? '',
+    link: said?.link,
+  };
+}
+
+const read = provider === 'ses' ? fromSns : fromPostmark;
 const rank = `array_position(array['SENT', 'DELIVERED', 'OPENED', 'CLICKED', 'BOUNCED'], e.status)`;
 
 const koa = new Koa();
 koa.use(koaBody());
 koa.use(async (ctx) => {
-  if (ctx.get('authorization') !== authorization) return ctx.throw(401);
-  const { body } = (ctx as Context & { request: { body: Record<string, string> & { Metadata: { eid: string } } } })
-    .request;
-  const [instant, status, at] = kinds[body.RecordType ?? ''] ?? ['delivered', 'DELIVERED', 'DeliveredAt'];
+  const { key, kind, emailId, at, link } = read(ctx as Call);
+  const [instant, status] = kinds[kind] ?? ['delivered', 'DELIVERED'];
   await pool.query({
     name: `floor.${instant}`,
     text: `with receipt as (insert into floor_receipts (key) values ($1) on conflict do nothing returning 1),
@@ -57,14 +101,7 @@ koa.use(async (ctx) => {
         select project_id, id, email_id, 'contact.unsubscribed', '{"reason":"bounce"}' from suppressed)
       insert into floor_events (project_id, contact_id, email_id, name, data)
       select project_id, contact_id, id, $5::text, jsonb_build_object('subject', subject, 'at', $3::text, 'link', $6::text) from moved`,
-    values: [
-      `${body.RecordType}:${body.MessageID}:${body[at]}`,
-      body.Metadata.eid,
-      body[at],
-      status,
-      `email.${body.RecordType?.toLowerCase()}`,
-      body.OriginalLink ?? null,
-    ],
+    values: [key, emailId, at, status, `email.${kind.toLowerCase()}`, link ?? null],
   });
   ctx.body = { success: true };
 });
