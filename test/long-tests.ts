@@ -19,6 +19,7 @@ export const browserTests = readdirSync(fileURLToPath(new URL('browser', import.
 /** Other files that take too long for `npm test`, the longest first. `npm run test:soak` runs them and those above, and CI does. */
 export const longTests = [
   'test/e2e/clients.test.ts',
+  'test/e2e/point-in-time.test.ts',
   'test/api/core/idempotency-kills.test.ts',
   'test/api/core/openapi-clients.test.ts',
   'test/workflows/temporal-store.test.ts',

@@ -5,6 +5,8 @@
 -- 1. Mail whose row is lost, but whose campaign has made a row for the same contact since: that row stands for it. Where it may belong to
 --    more than one campaign, or is a workflow's, the new rows are unknown.
 -- 2. Mail of the queue goes in the order of its time, at most 3,000 at once. Beyond the last that was found, and as many more, none can have left.
+--    New mail of a step is unknown where its run, or the event that started it, is from before the hold: the search may miss what it stands for, and
+--    what it shows may have another kind or recipient. Not where the run has gone on by a new event, or by a time when nothing was sent any more.
 -- 3. Recipients of a campaign go in the order of their contacts, `reach` in a call. Whoever is as near to one that has left, before or behind,
 --    may have it. Where none has left, that is the first call. A canary is counted apart. Whoever was in quiet hours may have it once these ended,
 --    and of a project whose hours were changed since, as mail shows that was found before it was due, whoever waits; so does mail of its steps.
@@ -18,6 +20,7 @@ declare
   r restores;
   fresh uuid;
   early uuid[];
+  last_call timestamptz;
   unknown integer;
 begin
   select * into r from restores where restored_to = restore for update;
@@ -28,6 +31,8 @@ begin
       and (c.status = 'SCHEDULED' and c.scheduled_for <= clock_timestamp() or c.status = 'SENDING' and not coalesce(s.expanded, false)))
   then return null; end if;
   fresh := (lpad(to_hex(floor(1000 * extract(epoch from r.held_at))::bigint), 12, '0') || '70008000000000000000')::uuid;
+  last_call := (
+    select least(r.held_at, coalesce(max(accepted_at), r.restored_to) + interval '5 minutes') from restored_mail where restored_to = restore);
 
   with candidates as (
     select m.email_id as lost_id, m.message_id, m.accepted_at, m.source, m.campaign_id as named, e.id, e.project_id, e.contact_id, e.campaign_id
@@ -55,14 +60,19 @@ begin
     select *, max(place) filter (where is_found) over (partition by project_id) as last_found
     from (
       select e.id, e.project_id, e.contact_id, e.source_type, e.id >= fresh as is_new, e.message_id is not null as is_proven,
+        e.id >= fresh and e.workflow_step_execution_id is not null and (not r.searched or coalesce(w.source_event_id, w.id) < fresh and not exists (
+          select from automation_step_runs s
+          where s.run_id = w.id and s.started_at < r.held_at and s.completed_at >= r.held_at
+            and case when s.outcome = 'EVENT' then s.resume_event_id >= fresh else coalesce(s.scheduled_for, s.execute_after) > last_call end)) as is_repeated,
         m.email_id is not null as is_found, row_number() over (partition by q.project_id order by q.created_at, q.email_id) as place
       from email_queue q join emails e on e.id = q.email_id
+        left join automation_runs w on w.id = e.workflow_execution_id
         left join restored_mail m on m.restored_to = restore and m.email_id = e.id
-      where q.created_at <= r.held_at or e.id >= fresh and e.source_type = 'WORKFLOW'
+      where q.created_at <= r.held_at or e.id >= fresh and e.workflow_step_execution_id is not null
         or q.project_id = any (early) and e.held_until is not null and e.workflow_step_execution_id is not null) queued) placed
   where not is_found and not is_proven
     and (not is_new and (not r.searched or place <= coalesce(last_found, 0) + most_claimed)
-      or is_new and not r.searched and source_type = 'WORKFLOW')
+      or is_repeated)
   on conflict do nothing;
 
   insert into restored_mail (restored_to, email_id, project_id, contact_id, campaign_id, source, outcome)

@@ -2,6 +2,7 @@ import { createSandbox } from '@fernpost/mail-sandbox';
 import { MockActivityEnvironment } from '@temporalio/testing';
 import { DefaultLogger } from '@temporalio/worker';
 import { expect, onTestFinished, test } from 'vitest';
+import { advance } from '../../src/automations/runtime/advance.ts';
 import { followQuietHours } from '../../src/campaigns/delivery/held.ts';
 import type { ListedPage, Mailer } from '../../src/domains/providers/mailer.ts';
 import { createPostmarkMailer } from '../../src/domains/providers/postmark/postmark.ts';
@@ -16,6 +17,7 @@ import { newId } from '../../src/lib/ids.ts';
 import { pause } from '../../src/lib/time.ts';
 import { deliverPending } from '../../src/mail/queue/deliver.ts';
 import type { Database } from '../../src/store/sql.ts';
+import { advanceDeps, anAutomation, anEvent, aTemplate, letIn } from '../support/automation-fixtures.ts';
 import {
   aCampaign,
   campaignActivitiesFor,
@@ -344,6 +346,73 @@ test.each(['end', 'are switched off'])(
     expect(await campaignRow(db, running)).toMatchObject({ status: 'SENT' });
   },
 );
+
+test('mail that workflows make again waits though the search shows none of it, and what they make by a new event or a later time goes', async () => {
+  const database = await testDatabase();
+  onTestFinished(() => database.close());
+  const { db } = database;
+  const mailer = Object.assign(new FakeMailer({ name: 'missing' }), {
+    acceptedSince: (): Promise<ListedPage> => Promise.resolve({ messages: [], next: null }),
+  });
+  const project = await aProject(db);
+  const templateId = await aTemplate(db, project);
+  const recipient = { type: 'CUSTOM', customEmail: 'team@example.com' };
+  const automation = await anAutomation(db, project.id, {
+    steps: { delay: ['DELAY', { amount: 1, unit: 'hours' }], mail: ['SEND_EMAIL', { templateId, recipient }] },
+  });
+  const waiting = await anAutomation(db, project.id, {
+    steps: { wait: ['WAIT_FOR_EVENT', { eventName: 'paid', timeout: 86_400 }], mail: ['SEND_EMAIL', { templateId }] },
+    ways: [
+      ['trigger', 'wait'],
+      ['wait.EVENT', 'mail'],
+    ],
+  });
+  const deps = advanceDeps(db);
+  const runs = new Map<string, string>();
+  const enters = async (name: string, into = automation) => {
+    const contact = await aContact(db, project.id, `${name}@example.com`);
+    const [run] = await letIn(db, into, [contact]);
+    runs.set(name, run?.id ?? '');
+    await advance(deps, run?.id ?? '', null);
+    return contact;
+  };
+  const dueAgo = async (name: string, minutes: number) => {
+    const due = [runs.get(name), minutes];
+    const ago = `clock_timestamp() - $2::float8 * interval '1 minute'`;
+    await db.count(
+      `update automation_step_runs set scheduled_for = ${ago} where run_id = $1 and scheduled_for is not null`,
+      due,
+    );
+    await db.count(`update automation_runs set due_at = ${ago} where id = $1`, due);
+  };
+  for (const name of ['repeated', 'later']) await enters(name);
+  const payer = await enters('payer', waiting);
+  // All was lost ten minutes ago, and the last mail that the provider can have is of that time.
+  await dueAgo('repeated', 7);
+  await dueAgo('later', 3);
+  await db.count(
+    `insert into temporal_stores (task_queue, workflow_id, run_id) values ('test', 'reconcile', 'before')`,
+  );
+  await pause(5);
+  await holdRestored(db, new Date(Date.now() - 10 * 60_000).toISOString(), mailer);
+  const isAhead = 'select changed_at = held_at as is from temporal_stores, restores';
+  expect(await db.row(isAhead)).toEqual({ is: true });
+
+  await pause(5);
+  await anEvent(db, project.id, payer, 'paid');
+  await enters('new');
+  await dueAgo('new', 0);
+  for (const run of runs.values()) await advance(deps, run, null);
+  await compareRestored({ db, mailer, log: silent, chunk, waitMs: 0 });
+  const [report] = await restoreReports(db);
+  expect(report).toMatchObject({ phase: 'FINISHED', outcomes: { UNKNOWN: 1 } });
+  expect(
+    await db.row('select workflow_execution_id as run from emails where id = $1', [report?.unknown[0]?.emailId]),
+  ).toEqual({
+    run: runs.get('repeated'),
+  });
+  expect(await deliver(db, mailer, project, 'after')).toBe(3);
+});
 
 test('mail of a provider that cannot be searched waits for a decision, and is given up until a report proves it', async () => {
   const database = await testDatabase();

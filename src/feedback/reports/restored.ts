@@ -52,7 +52,8 @@ const longestMs = 5 * 60_000;
 
 /**
  * Holds all mail after the database was set back to an ISO instant, until `compareRestored` has found out what the provider accepted since. Once for each
- * instant: what was compared is not held again. Returns whether it is new.
+ * instant: what was compared is not held again. Returns whether it is new. Executions are ahead of their rows then, so that all unfinished work is compared
+ * with them at once, as with a Temporal store that was lost: workflows have to make mail again before the provider is asked.
  */
 export async function holdRestored(db: Database, restoredTo: string, mailer: Mailer): Promise<boolean> {
   const reason = `the database was set back to ${restoredTo}: the provider is asked what it has accepted since`;
@@ -61,7 +62,8 @@ export async function holdRestored(db: Database, restoredTo: string, mailer: Mai
       insert into restores (restored_to, provider, searched, campaigns)
       values (${restoredTo}, ${mailer.name}, ${mailer.acceptedSince !== undefined}, array(
         select id from campaigns where status = 'SENDING' or status = 'SCHEDULED' and scheduled_for <= clock_timestamp()))
-      on conflict do nothing returning provider, held_at)
+      on conflict do nothing returning provider, held_at),
+    ahead as (update temporal_stores set changed_at = held_at from made)
     insert into provider_holds (provider, failures, reason, held_since, held_until)
     select provider, 0, ${reason}, held_at, ${restoreHold} from made
     on conflict (provider) do update set failures = 0, reason = excluded.reason, held_since = excluded.held_since,
