@@ -85,6 +85,77 @@ test('contacts lead with their names, with the address below', async () => {
   });
 });
 
+test('the search finds in text fields, with a filter and for all that match, and a view keeps it as text', async () => {
+  const birds = await aProject(database, 'Kranichhof');
+  const { call } = segmentHand(api, database, birds);
+  for (const [email, data] of [
+    ['one@example.com', { firstName: 'Ida', lastName: 'Lund', plan: 'pro' }],
+    ['two@example.com', { firstName: 'Ida', lastName: 'Berg', plan: 'free' }],
+    ['frida@example.com', { firstName: 'Frida', lastName: 'Lund', plan: 'pro' }],
+    ['four@example.com', { firstName: 'Ole', lastName: '50%_off', plan: 'pro' }],
+    ['five@example.com', { firstName: 'Per', lastName: '50 off', plan: 'pro' }],
+  ] as const)
+    await call('POST', '/contacts', { email, data, subscribed: true });
+  const open = (page: Page, params: Record<string, string>) =>
+    page.goto(`${api.url}/app/${birds.id}/contacts?${new URLSearchParams({ sort: 'email', dir: 'asc', ...params })}`);
+  const addresses = (page: Page) =>
+    expect.poll(async () => (await listed(page).getByRole('link').allInnerTexts()).map((text) => text.split('\n')[1]));
+  const pros = JSON.stringify({
+    logic: 'OR',
+    groups: ['pro', 'gold'].map((value) => ({ filters: [{ field: 'data.plan', operator: 'equals', value }] })),
+  });
+  await asOwner(browser, { api, database, project: birds }, async (page) => {
+    await open(page, {});
+    const search = page.getByLabel('Search contacts');
+    await search.fill('ida');
+    await addresses(page).toEqual(['frida@example.com', 'one@example.com', 'two@example.com']);
+    await page.getByText('3 contacts match').waitFor();
+    expect(new URL(page.url()).searchParams.get('search')).toBe('ida');
+    expect(new URL(page.url()).searchParams.get('where')).toBeNull();
+    expect(await accessibilityProblems(page)).toEqual([]);
+    await search.fill('lund ida');
+    await addresses(page).toEqual(['frida@example.com', 'one@example.com']);
+    await search.fill('%_o');
+    await addresses(page).toEqual(['four@example.com']);
+    await search.fill('ida@');
+    await addresses(page).toEqual(['frida@example.com']);
+
+    // The address has texts that are JSON in quotes.
+    await open(page, { search: 'ida', where: JSON.stringify(pros) });
+    await addresses(page).toEqual(['frida@example.com', 'one@example.com']);
+    await button(page, 'Filter: 2 fields').waitFor();
+    await button(page, 'Views').click();
+    await page.getByRole('menuitem', { name: 'Save as new view' }).click();
+    await page.getByLabel('Name of the view').fill('Ida');
+    await page.getByLabel('Name of the view').press('Enter');
+    await button(page, 'Ida').waitFor();
+
+    await page.getByRole('checkbox', { name: 'Select one@example.com' }).click();
+    const bar = page.getByRole('region', { name: 'Selected contacts' });
+    await bar.getByRole('button', { name: 'Select all 2 contacts' }).click();
+    await bar.getByText('All 2 contacts selected').waitFor();
+    await bar.getByRole('button', { name: 'Export selected' }).click();
+    const waiting = page.waitForEvent('download');
+    await button(page, 'Download CSV').click();
+    const lines = readFileSync(await (await waiting).path(), 'utf8')
+      .trim()
+      .split('\r\n');
+    expect(
+      lines
+        .slice(1)
+        .map((line) => line.split(',')[0])
+        .sort(),
+    ).toEqual(['frida@example.com', 'one@example.com']);
+    await bar.getByRole('button', { name: 'Unsubscribe', exact: true }).click();
+    await page.getByRole('alertdialog').getByRole('button', { name: 'Unsubscribe 2 contacts' }).click();
+    await page.getByText('2 changed, 0 unchanged, 0 failed.').waitFor();
+  });
+  const { data } = (await call('POST', '/contacts/search', { filter: { subscribed: false } })).body;
+  expect(data.map(({ email }: { email: string }) => email).sort()).toEqual(['frida@example.com', 'one@example.com']);
+  const [view] = (await call('GET', '/contacts/views')).body.data;
+  expect(view.filter).toEqual({ search: 'ida', condition: JSON.parse(pros) });
+});
+
 test('a filter by any field is in the address, and a saved view is shared, changed and deleted', async () => {
   await inDashboard(async (page) => {
     await open(page);

@@ -3,9 +3,16 @@ import { SearchField } from '../ui/SearchField.tsx';
 import { useFilters } from './address.ts';
 
 /** The search of a list, in the address as `search`; another search begins at the first page. */
-export function SearchFilter({ label = 'Search' }: { label?: string }) {
+export function SearchFilter({ label = 'Search', placeholder }: { label?: string; placeholder?: string }) {
   const [{ search = '' }, change] = useFilters();
-  return <SearchField label={label} value={search} onChange={(text) => change({ search: text, page: undefined })} />;
+  return (
+    <SearchField
+      label={label}
+      placeholder={placeholder}
+      value={search}
+      onChange={(text) => change({ search: text, page: undefined })}
+    />
+  );
 }
 
 /** A choice that narrows a list, in the address under its name; nothing chosen is `all`. */

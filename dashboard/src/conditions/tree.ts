@@ -11,7 +11,7 @@ export interface Tree {
 }
 
 /** A group of a tree: all filters and the nested condition must hold. */
-interface TreeGroup {
+export interface TreeGroup {
   filters: TreeFilter[];
   conditions?: Tree | null;
 }

@@ -4,10 +4,12 @@ import { TextField } from './Field.tsx';
 /** A search field that reports its value once typing pauses. */
 export function SearchField({
   label,
+  placeholder,
   value,
   onChange,
 }: {
   label: string;
+  placeholder?: string | undefined;
   value: string;
   onChange: (value: string) => void;
 }) {
@@ -18,5 +20,13 @@ export function SearchField({
     const timer = setTimeout(() => onChange(text), 250);
     return () => clearTimeout(timer);
   }, [text, value, onChange]);
-  return <TextField label={label} type="search" value={text} onChange={(event) => setText(event.target.value)} />;
+  return (
+    <TextField
+      label={label}
+      type="search"
+      placeholder={placeholder}
+      value={text}
+      onChange={(event) => setText(event.target.value)}
+    />
+  );
 }

@@ -13,7 +13,7 @@ import { counted } from '../../words/numbers.ts';
 import { ColumnsMenu } from './list/ColumnsMenu.tsx';
 import { ContactRows } from './list/ContactRows.tsx';
 import type { ListDialogsProps } from './list/ListDialogs.tsx';
-import { filtersOf, type ListState, useChosenColumns, useListState, usualColumns } from './list/list.ts';
+import { columnTitle, filtersOf, type ListState, useChosenColumns, useListState, usualColumns } from './list/list.ts';
 import type { SelectionBarProps } from './list/SelectionBar.tsx';
 import { useSelection } from './list/selection.ts';
 import { useContacts } from './list/use-contacts.ts';
@@ -24,9 +24,15 @@ export function Contacts() {
   const [state, change] = useListState();
   const [chosenColumns, keepColumns] = useChosenColumns();
   const [dialog, setDialog] = useDialog();
-  const { contacts, rows, total, list } = useContacts(state);
+  const { contacts, rows, total, filter, fields, left, list } = useContacts(state);
   const selection = useSelection(list, rows, total ?? 0);
   const columns = state.columns ?? chosenColumns ?? usualColumns;
+  // A search puts another condition around one of alternatives, whose places are no longer those of the builder.
+  const isPlaced =
+    contacts.error instanceof ApiError &&
+    contacts.error.status === 400 &&
+    state.condition !== null &&
+    (state.condition.logic === 'AND' || fields.length === 0);
   const isFiltered = list !== '{}';
   return (
     <Page
@@ -59,8 +65,14 @@ export function Contacts() {
           change({ columns: next });
         }}
       />
-      <Selected {...{ selection, state, columns, rows }} total={total ?? 0} />
-      {contacts.error instanceof ApiError && contacts.error.status === 400 && state.condition ? null : (
+      {left > 0 && !contacts.isPending && !contacts.isPlaceholderData ? (
+        <p className="break mb-3 text-sm text-muted" dir="auto">
+          Searches {['addresses', ...fields.map(columnTitle)].join(', ')}. Use the filter for{' '}
+          {counted(left, 'other field')}.
+        </p>
+      ) : null}
+      <Selected {...{ selection, filter, columns, rows }} total={contacts.isPlaceholderData ? 0 : (total ?? 0)} />
+      {isPlaced ? null : (
         <ContactRows
           query={contacts}
           {...{ state, columns, selection }}
@@ -68,7 +80,7 @@ export function Contacts() {
           empty={<None isFiltered={isFiltered} onImport={() => setDialog('import')} />}
         />
       )}
-      <Dialogs {...{ dialog, state, columns }} total={total ?? 0} onClose={() => setDialog(null)} />
+      <Dialogs {...{ dialog, filter, columns }} total={total ?? 0} onClose={() => setDialog(null)} />
     </Page>
   );
 }
@@ -129,7 +141,7 @@ function Filters({
   return (
     <>
       <div className="filters">
-        <SearchFilter label="Search contacts" />
+        <SearchFilter label="Search contacts" placeholder="Address, name or other text" />
         <ChoiceFilter
           name="subscribed"
           label="Subscription"

@@ -3,18 +3,18 @@ import { useProjectId } from '../../../app/address.ts';
 import { ImportDialog } from '../import/ImportDialog.tsx';
 import { NewContactDialog } from '../NewContactDialog.tsx';
 import { ExportDialog } from './ExportDialog.tsx';
-import { filterOf, type ListState } from './list.ts';
+import type { ContactFilter } from './list.ts';
 
 export interface ListDialogsProps {
   dialog: string | null;
-  state: ListState;
+  filter: ContactFilter;
   columns: readonly string[];
   total: number;
   onClose: () => void;
 }
 
 /** The dialogs that the buttons above the list of contacts open. */
-export function ListDialogs({ dialog, state, columns, total, onClose }: ListDialogsProps) {
+export function ListDialogs({ dialog, filter, columns, total, onClose }: ListDialogsProps) {
   const project = useProjectId();
   const queries = useQueryClient();
   const refresh = () => void queries.invalidateQueries({ queryKey: ['contacts', project] });
@@ -24,7 +24,7 @@ export function ListDialogs({ dialog, state, columns, total, onClose }: ListDial
     case 'add':
       return <NewContactDialog onClose={onClose} onDone={refresh} />;
     case 'export': {
-      const selector = { mode: 'query' as const, filter: filterOf(state), excludeIds: [] };
+      const selector = { mode: 'query' as const, filter, excludeIds: [] };
       return <ExportDialog chosen={{ selector, count: total }} columns={columns} onClose={onClose} />;
     }
     default:

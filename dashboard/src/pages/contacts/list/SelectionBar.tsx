@@ -6,7 +6,7 @@ import { Button } from '../../../ui/Button.tsx';
 import { count, counted } from '../../../words/numbers.ts';
 import { type BulkChange, BulkDialog, BulkProgress } from './BulkDialog.tsx';
 import { ExportDialog } from './ExportDialog.tsx';
-import { type Contact, filterOf, type ListState } from './list.ts';
+import type { Contact, ContactFilter } from './list.ts';
 import { SegmentDialog } from './SegmentDialog.tsx';
 import type { ContactSelection } from './selection.ts';
 
@@ -14,14 +14,15 @@ const most = 1_000;
 
 export interface SelectionBarProps {
   selection: ContactSelection;
-  state: ListState;
+  /** The one that finds what the list shows. */
+  filter: ContactFilter;
   columns: readonly string[];
   total: number;
   rows: readonly Contact[];
 }
 
 /** Shows the selection and its actions. */
-export function SelectionBar({ selection, state, columns, total, rows }: SelectionBarProps) {
+export function SelectionBar({ selection, filter, columns, total, rows }: SelectionBarProps) {
   const project = useProjectId();
   const queries = useQueryClient();
   const [asked, setAsked] = useState<BulkChange | 'segment' | 'export' | null>(null);
@@ -31,7 +32,6 @@ export function SelectionBar({ selection, state, columns, total, rows }: Selecti
     void queries.invalidateQueries({ queryKey: ['contacts', project] });
     void queries.invalidateQueries({ queryKey: ['segments', project] });
   };
-  const filter = filterOf(state);
   const chosen = { selector: selection.selector(filter), count: selection.count };
   const isTooMany = !selection.isAll && selection.count > most;
   return (
