@@ -287,7 +287,7 @@ describe.each([
       await visit(hand, page, 'Contacts');
       await page.getByText('6 contacts', { exact: true }).waitFor();
       await hand.press(page.getByRole('link', { name: 'imke@wattenmeer.test' }));
-      await title(page, 'imke@wattenmeer.test');
+      await title(page, 'Imke');
       await page
         .getByRole('definition')
         .filter({ hasText: /^pro$/ })
@@ -377,7 +377,7 @@ describe.each([
       await hand.pick('Target step (Wait a month)', 'Mark as thanked');
       await hand.press('Publish and migrate');
       await dialog.getByText('completed', { exact: true }).waitFor();
-      await hand.press('Close');
+      await hand.press(dialog.getByRole('button', { name: 'Close', exact: true }));
       await page.getByText('No changes', { exact: true }).waitFor();
       await hand.press(page.getByRole('link', { name: 'Runs', exact: true }));
       await run.getByText('Completed', { exact: true }).waitFor();
@@ -395,7 +395,7 @@ describe.each([
     await atWork(async (page, hand) => {
       await visit(hand, page, 'Contacts');
       await hand.press(page.getByRole('link', { name: 'okke@wattenmeer.test' }));
-      await title(page, 'okke@wattenmeer.test');
+      await title(page, 'Okke');
       await page.getByText('Not subscribed', { exact: true }).waitFor();
       await hand.press(page.getByRole('tab', { name: 'Subscription', exact: true }));
       await page.getByRole('region', { name: 'Subscription changes' }).getByText('Recipient').waitFor();
