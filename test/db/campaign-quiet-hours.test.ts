@@ -174,6 +174,11 @@ async function followed(stop: { aborted: boolean } = { aborted: false }): Promis
   return woken;
 }
 /** Tokens that come back by time alone would be counted too. */
+const readContacts = async () =>
+  (await database.db.rows<{ id: string }>('select id from contacts where project_id = $1', [project.id])).map(
+    ({ id }) => id,
+  );
+
 async function aStillBucket(tokens: number): Promise<() => Promise<number | undefined>> {
   await database.db.count(`create or replace function still() returns trigger language plpgsql as
     $$ begin new.refilled_at := '2100-01-01'; return new; end $$`);
@@ -508,6 +513,33 @@ describe('a campaign in quiet hours', () => {
     expect(await lane()).toMatchObject({ sent: 6 });
     nobodyTwice();
     expect(await finishSend(database.db, campaign, 1)).toBe(true);
+  });
+
+  test('whoever is held waits for a claim that is being made without the bucket that the claim takes from', async () => {
+    await aStillBucket(200);
+    await setHours(around().hours);
+    await people({ UTC: 2 });
+    await begun();
+    const { holder } = sendOf(1, { holder: `waits-${round}` });
+    const limits = { ...sendOf(), size: 2, rate: 0, provider: mailer.name, probing: false };
+    const { claims } = await claimRanges(database.db, limits, [`${holder}.1`], holder);
+    const contacts = claims.flatMap((each) => each.contacts ?? []);
+    const ids = contacts.length > 0 ? contacts : (await readContacts()).slice(0, 1);
+    let holding: Promise<void> = Promise.resolve();
+    await database.db.transaction(async (tx) => {
+      await tx.rows('select from campaign_sends where campaign_id = $1 for update', [campaign]);
+      const held = ids.map((contactId) => ({ contactId, until: Date.now() + hourMs }));
+      holding = holdRecipients(database.db, sendOf(), held, { id: `${holder}.1`, holder, rate: 0 });
+      await expect
+        .poll(() =>
+          database.db.rows(
+            `select pid from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
+          ),
+        )
+        .toHaveLength(1);
+      await tx.rows('select from send_buckets where id = $1 for update nowait', [project.id]);
+    });
+    await holding;
   });
 
   test('takes one from the rate limit for each message, and nothing for whoever is held', async () => {

@@ -39,8 +39,11 @@ export async function holdRecipients(
   const contacts = held.map(({ contactId }) => contactId);
   const slots = held.map(({ until }) => new Date(slotOf(until)).toISOString());
   // Each row is looked for by its contact: to the statistics a new campaign is one row, and all of its rows would be compared with each contact.
+  // The send comes before the bucket, as in claims, which lock both: the foreign key of what is written would lock it last.
   const statement = sql`
-    with ${bucketCtes(projectId, claim?.rate ?? 0, { when: raw(String(claim !== null)) })},
+    with sending as materialized (
+      select from campaign_sends where campaign_id = ${campaignId}::uuid and send_seq = ${sendSeq}::int for key share),
+    ${bucketCtes(projectId, claim?.rate ?? 0, { when: raw(claim === null ? 'false' : 'exists (select from sending)') })},
     claim as materialized (
       select id from campaign_claims where id = ${claim?.id ?? null} and holder = ${claim?.holder ?? null} and not settled for update),
     given as (
