@@ -27,21 +27,20 @@ const bulkJobOperations = [...bulkOperations, 'add-to-segment', 'undo', 'enroll'
 /** The operations of bulk jobs on a selection of contacts. */
 export type SelectedOperation = Exclude<(typeof bulkJobOperations)[number], 'undo' | 'enroll'>;
 
+/** IDs of contacts in a request, 1 to `most`. */
+export const contactIdsUpTo = (most: number) =>
+  v.pipe(
+    v.array(GivenUuid, 'must be an array of contact ids'),
+    v.minLength(1, 'must have at least one contact id'),
+    v.maxLength(most, `must have at most ${most} contact ids`),
+  );
+
 const selection = {
   mode: field(
     'How contacts are selected. `ids`: by `contactIds`. `query`: by `filter`, without `excludeIds`.',
     v.optional(v.picklist(['ids', 'query'], 'must be "ids" or "query"'), 'ids'),
   ),
-  contactIds: field(
-    '1 to 1,000 contact IDs; required in mode `ids`.',
-    v.optional(
-      v.pipe(
-        v.array(GivenUuid, 'must be an array of contact ids'),
-        v.minLength(1, 'must have at least one contact id'),
-        v.maxLength(1_000, 'must have at most 1000 contact ids'),
-      ),
-    ),
-  ),
+  contactIds: field('1 to 1,000 contact IDs; required in mode `ids`.', v.optional(contactIdsUpTo(1_000))),
   filter: field('Contacts to select in mode `query`; all when absent.', v.optional(FilterBody)),
   excludeIds: field(
     'Up to 10,000 IDs of contacts to leave out in mode `query`.',

@@ -11,6 +11,11 @@ export function cutText(text: string, length: number): string {
   return cut.isWellFormed() ? cut : cut.slice(0, -1).toWellFormed();
 }
 
+/** A text without U+0000 and with a replacement character for half of a surrogate pair: Postgres stores neither. */
+export function storableText(text: string): string {
+  return text.replaceAll('\0', '').toWellFormed();
+}
+
 /** A text as it stands in a pattern of `like`, where it means itself. */
 export function likeText(text: string): string {
   return text.replaceAll(/[\\%_]/g, '\\$&');

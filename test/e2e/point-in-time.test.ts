@@ -10,6 +10,7 @@ import { entities } from '../../src/main/setup/database-settings.ts';
 import { openStore } from '../../src/store/orm.ts';
 import { type ApiProcess, apiProcess } from '../support/api-process.ts';
 import { archivedPostgres } from '../support/archived-postgres.ts';
+import { aWorkflow, call, type Project } from '../support/client-at-work.ts';
 import { programEnv } from '../support/program-env.ts';
 import { startReceiver } from '../support/receiver.ts';
 import { temporalStore } from '../support/temporal-store.ts';
@@ -24,12 +25,6 @@ const missedEvery = 100;
 const missedPlace = 37;
 const lostMs = 20_000;
 const audience = { running: 3_000, due: 1_000 };
-
-interface Project {
-  projectId: string;
-  secretKey: string;
-  sender: string;
-}
 
 interface Message {
   id: string;
@@ -74,39 +69,6 @@ async function aLateSandbox() {
   };
   const isMissed = (id: string) => (places.get(id) ?? 0) % missedEvery === missedPlace;
   return { url: sandbox.url, received, arrived, isMissed };
-}
-
-async function call(port: number, { secretKey }: Project, method: string, path: string, body?: object) {
-  const answer = await fetch(`http://127.0.0.1:${port}${path}`, {
-    method,
-    headers: { authorization: `Bearer ${secretKey}`, ...(body && { 'content-type': 'application/json' }) },
-    ...(body && { body: JSON.stringify(body) }),
-  });
-  const text = await answer.text();
-  expect(answer.status, `${method} ${path}: ${text}`).toBeLessThan(300);
-  return text === '' ? null : JSON.parse(text);
-}
-
-/** A workflow with a delay, a mail, a wait for an event and another mail. */
-async function aWorkflow(port: number, project: Project): Promise<void> {
-  const ask = (method: string, path: string, body: object) => call(port, project, method, path, body);
-  const template = (subject: string) =>
-    ask('POST', '/templates', {
-      ...{ name: subject, subject, body: '<p>Hi</p>', from: project.sender, type: 'TRANSACTIONAL' },
-    });
-  const { id } = await ask('POST', '/workflows', { name: 'Onboarding', eventName: 'signup' });
-  let [{ id: last }] = (await call(port, project, 'GET', `/workflows/${id}`)).steps;
-  const next = async (type: string, config: object, waitOutcome: string | null = null) => {
-    const fields = { type, name: type, position: { x: 0, y: 0 }, config, autoConnect: false };
-    const step = await ask('POST', `/workflows/${id}/steps`, fields);
-    await ask('POST', `/workflows/${id}/transitions`, { fromStepId: last, toStepId: step.id, waitOutcome });
-    last = step.id;
-  };
-  await next('DELAY', { amount: 0.1, unit: 'minutes' });
-  await next('SEND_EMAIL', { templateId: (await template('After the delay')).id });
-  await next('WAIT_FOR_EVENT', { eventName: 'paid', timeout: 86_400 });
-  await next('SEND_EMAIL', { templateId: (await template('After the event')).id }, 'EVENT');
-  await ask('PATCH', `/workflows/${id}`, { enabled: true });
 }
 
 test('a point-in-time restore in the middle of everything sends nothing twice, and names the mail of which nobody can tell', async () => {

@@ -12,6 +12,7 @@ import { workflowId } from '../../temporal/commands.ts';
 import { openTemporal } from '../../temporal/connection.ts';
 import { deploymentName } from '../../temporal/versions.ts';
 import { type ApiProcess, apiProcess } from '../support/api-process.ts';
+import { aWorkflow, call, type Project } from '../support/client-at-work.ts';
 import { emptyDatabase, type TestDatabase } from '../support/database.ts';
 import { commitsAround, installedRelease, migrationsIn, releaseWith } from '../support/earlier-release.ts';
 import { programEnv } from '../support/program-env.ts';
@@ -34,12 +35,6 @@ interface Upgrade {
   isExclusive: boolean;
 }
 
-interface Project {
-  projectId: string;
-  secretKey: string;
-  sender: string;
-}
-
 /** Asks again and again, but no oftener than the sandbox, which is of this process, can answer beside its mail. */
 const eventually = <T>(ask: () => T) => expect.poll(ask, { interval: 500 });
 
@@ -54,40 +49,6 @@ async function migrationsOf({ db }: TestDatabase): Promise<string[]> {
   return (await db.rows<{ name: string }>('select name from mikro_orm_migrations order by name')).map(
     ({ name }) => name,
   );
-}
-
-/** Calls an API with the key of a project. Every request has to be answered, whichever release answers it. */
-async function call(port: number, { secretKey }: Project, method: string, path: string, body?: object) {
-  const answer = await fetch(`http://127.0.0.1:${port}${path}`, {
-    method,
-    headers: { authorization: `Bearer ${secretKey}`, ...(body && { 'content-type': 'application/json' }) },
-    ...(body && { body: JSON.stringify(body) }),
-  });
-  const text = await answer.text();
-  expect(answer.status, `${method} ${path}: ${text}`).toBeLessThan(300);
-  return text === '' ? null : JSON.parse(text);
-}
-
-/** A workflow with a delay, a mail, a wait for an event and another mail. */
-async function aWorkflow(port: number, project: Project): Promise<void> {
-  const ask = (method: string, path: string, body: object) => call(port, project, method, path, body);
-  const template = (name: string) =>
-    ask('POST', '/templates', {
-      ...{ name, subject: name, body: '<p>Hi</p>', from: project.sender, type: 'TRANSACTIONAL' },
-    });
-  const { id } = await ask('POST', '/workflows', { name: 'Onboarding', eventName: 'signup' });
-  let [{ id: last }] = (await call(port, project, 'GET', `/workflows/${id}`)).steps;
-  const next = async (type: string, config: object, waitOutcome: string | null = null) => {
-    const fields = { type, name: type, position: { x: 0, y: 0 }, config, autoConnect: false };
-    const step = await ask('POST', `/workflows/${id}/steps`, fields);
-    await ask('POST', `/workflows/${id}/transitions`, { fromStepId: last, toStepId: step.id, waitOutcome });
-    last = step.id;
-  };
-  await next('DELAY', { amount: 0.1, unit: 'minutes' });
-  await next('SEND_EMAIL', { templateId: (await template('After the delay')).id });
-  await next('WAIT_FOR_EVENT', { eventName: 'paid', timeout: 86_400 });
-  await next('SEND_EMAIL', { templateId: (await template('After the event')).id }, 'EVENT');
-  await ask('PATCH', `/workflows/${id}`, { enabled: true });
 }
 
 /** The history around the last migrations that need every process of an earlier release to be stopped. */

@@ -3,6 +3,7 @@ import { createContext, useContext } from 'react';
 import { answer, api } from '../api/client.ts';
 import { ApiError } from '../api/errors.ts';
 import { useProjectId } from '../app/address.ts';
+import { useContactFields } from '../app/contact-fields.ts';
 import { conditionSentence } from './sentence.ts';
 import { filtersIn, formOf, isUuid, type MailSourceKind, sourceOf, type Tree } from './tree.ts';
 
@@ -19,10 +20,7 @@ export interface Vocabulary {
 /** The names that filters can use; asked for once for all filters of a page. */
 export function useVocabulary(exceptSegment?: string, hasTrigger = false): Vocabulary {
   const project = useProjectId();
-  const fields = useQuery({
-    queryKey: ['contacts', project, 'fields'],
-    queryFn: () => answer(api.GET('/contacts/fields')),
-  });
+  const fields = useContactFields();
   const events = useQuery({
     queryKey: ['events', project, 'names'],
     queryFn: () => answer(api.GET('/events/names')),

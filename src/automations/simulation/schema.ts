@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { jobStates } from '../../imports/schema.ts';
+import { contactIdsUpTo, jobStates } from '../../imports/schema.ts';
 import { CursorParameter } from '../../lib/pages.ts';
 import { dayMs, hourMs } from '../../lib/time.ts';
 import {
@@ -44,16 +44,7 @@ const Over = v.pipe(
       ),
     ),
     segmentId: field('Current members of this segment.', v.optional(GivenUuid)),
-    contactIds: field(
-      'These contacts, 1 to 10,000.',
-      v.optional(
-        v.pipe(
-          v.array(GivenUuid, 'must be an array of contact ids'),
-          v.minLength(1, 'must have at least one contact id'),
-          v.maxLength(mostSimulated, `must have at most ${mostSimulated} contact ids`),
-        ),
-      ),
-    ),
+    contactIds: field('These contacts, 1 to 10,000.', v.optional(contactIdsUpTo(mostSimulated))),
     at: field(
       'When members of a segment, or contacts by ID, enter. When absent: one horizon ago if recorded events answer waits, else now.',
       v.optional(GivenInstant),

@@ -110,10 +110,16 @@ export function quietSentence({ contacts, until }: Pick<HeldRecipients, 'contact
  */
 export async function noteChangedHours(db: Database, projectId: string, facts: QuietFacts): Promise<void> {
   const { em } = db.session();
-  const project = await em.findOne(Project, { id: projectId }, { fields: ['quietHours', 'timeZone'] });
-  const { quietHours = null, timeZone = null } = project ?? {};
-  if (project !== null && !isDeepStrictEqual({ quietHours, timeZone }, facts))
+  const now = await quietFactsOf(em, projectId);
+  if (now !== null && !isDeepStrictEqual(now, facts))
     await em.nativeUpdate(Project, { id: projectId }, { quietChangedAt: await databaseNow(db) });
+}
+
+/** The hours of a project, and the time zone that they go by, as they stand in its row. */
+async function quietFactsOf(em: Database['em'], projectId: string): Promise<QuietFacts | null> {
+  const options = { fields: ['quietHours', 'timeZone'], disableIdentityMap: true } as const;
+  const project = await em.findOne(Project, { id: projectId }, options);
+  return project && { quietHours: project.quietHours ?? null, timeZone: project.timeZone ?? null };
 }
 
 const atOnce = 1000;
@@ -177,15 +183,13 @@ async function decidePage(
   { projectId, after, sends }: { projectId: string; after: Place; sends: Map<string, SendKey> },
 ): Promise<Place | null> {
   await lockProject(tx, projectId);
-  const options = { fields: ['quietHours', 'timeZone'], disableIdentityMap: true } as const;
-  const project = await tx.em.findOne(Project, { id: projectId }, options);
-  const { quietHours = null, timeZone = null } = project ?? {};
+  const facts = (await quietFactsOf(tx.em, projectId)) ?? { quietHours: null, timeZone: null };
   const page = await heldPage(tx, projectId, after);
   const other = page.flatMap((mail) => {
     const { contactId, data, messageClass, until, now } = mail;
     // It may have left already, in a database that was set back: see match_restored_mail.sql.
     if (data === null || until <= now) return [];
-    const again = heldAgain({ quietHours, timeZone }, messageClass, { id: contactId, data }, { now, until });
+    const again = heldAgain(facts, messageClass, { id: contactId, data }, { now, until });
     return again === until || (mail.campaignId !== null && slotOf(again) === until) ? [] : [{ ...mail, again }];
   });
   const queued = other.flatMap(({ emailId, again, until }) =>
@@ -194,11 +198,16 @@ async function decidePage(
   if (queued.length > 0) await holdQueued(tx, projectId, queued, null);
   for (const { campaignId, sendSeq } of page)
     if (campaignId !== null && sendSeq !== null) sends.set(campaignId, { projectId, campaignId, sendSeq });
-  const byCampaign = Map.groupBy(other, ({ campaignId }) => campaignId);
-  for (const send of [...sends.values()].toSorted((one, two) => (one.campaignId < two.campaignId ? -1 : 1))) {
-    const held = (byCampaign.get(send.campaignId) ?? []).map(({ contactId, again }) => ({ contactId, until: again }));
-    if (held.length > 0 && (await lockCampaignSend(tx, send.campaignId, send.sendSeq)))
-      await holdRecipients(tx, send, held, null);
+  const byCampaign = [...Map.groupBy(other, ({ campaignId }) => campaignId ?? '')];
+  for (const [campaignId, mails] of byCampaign.toSorted(([one], [another]) => (one < another ? -1 : 1))) {
+    const send = sends.get(campaignId);
+    if (send !== undefined && (await lockCampaignSend(tx, campaignId, send.sendSeq)))
+      await holdRecipients(
+        tx,
+        send,
+        mails.map(({ contactId, again }) => ({ contactId, until: again })),
+        null,
+      );
   }
   return page.length < atOnce ? null : (page.at(-1) ?? null);
 }

@@ -8,6 +8,7 @@ import { contactsWritten, writeContacts, writingAs } from '../../contacts/write.
 import type { Notification } from '../../domains/providers/mailer.ts';
 import { newId } from '../../lib/ids.ts';
 import { activeTrace, countEmails, traceEnded, untraced } from '../../lib/telemetry.ts';
+import { storableText } from '../../lib/text.ts';
 import { countedColumns, countingChange } from '../../mail/ledger/counting.ts';
 import { receiptKey } from '../../mail/ledger/queries.ts';
 import { isLeftOut, storedReason } from '../../mail/ledger/reasons.ts';
@@ -253,7 +254,7 @@ function reasonText(effect: Effect): string | null {
 
 /** The link of a click as it is counted, or null. */
 function linkOf(effect: Effect): string | null {
-  return effect.kind === 'click' && effect.link.length <= 2000 ? storable(effect.link) || null : null;
+  return effect.kind === 'click' && effect.link.length <= 2000 ? storableText(effect.link) || null : null;
 }
 
 // Links that differ for every recipient would be as many as recipients: beyond these a new one is counted under no name.
@@ -352,18 +353,15 @@ function happenedTo(kind: Effect['kind'], name: string | null): string {
 function saidBy({ effect, at }: Notification): object {
   switch (effect.kind) {
     case 'click':
-      return { link: storable(effect.link) };
+      return { link: storableText(effect.link) };
     case 'failure':
-      return { error: storable(effect.error), failedAt: new Date(at).toISOString() };
+      return { error: storableText(effect.error), failedAt: new Date(at).toISOString() };
     case 'bounce':
       return { bounceType: effect.bounceType, ...(effect.bounceType === 'Permanent' ? {} : { transientBounce: true }) };
     default:
       return {};
   }
 }
-
-// Postgres stores neither U+0000 nor half a character.
-const storable = (text: string) => text.replaceAll('\0', '').toWellFormed();
 
 function reasonOf(effect: Effect): string | null {
   if (effect.kind === 'bounce') return 'bounce';

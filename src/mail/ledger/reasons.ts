@@ -1,3 +1,4 @@
+import { storableText } from '../../lib/text.ts';
 /**
  * Why a mail was not sent, or bounced: every code with its sentence, which people read in answers of the API, in files and
  * events. `{number}` and `{words}` are the details of the row. Codes are stored, so that they never change. Postgres has the
@@ -46,9 +47,9 @@ export function reasonText({ code, number, words = '' }: Reason): string {
   return reasonSentences[code].replace('{number}', String(number)).replace('{words}', () => words);
 }
 
-/** A reason as jsonb. Postgres stores neither U+0000 nor half a character, which a filter of a template can make. */
+/** A reason as jsonb. A filter of a template can make words that Postgres cannot store. */
 export function storedReason({ words, ...reason }: Reason): string {
-  return JSON.stringify({ ...reason, words: words?.replaceAll('\0', '').toWellFormed() });
+  return JSON.stringify({ ...reason, words: words && storableText(words) });
 }
 
 /** The condition that the row `alias` has one of these reasons. */

@@ -7,6 +7,7 @@ import PostalMime, {
   type Mailbox,
 } from 'postal-mime';
 import type { SMTPServerDataStream } from 'smtp-server';
+import { storableText } from '../../lib/text.ts';
 import { SmtpReply } from './waiting-room.ts';
 
 /** Memory that is set aside for one message. */
@@ -97,8 +98,8 @@ export async function readMessage(raw: Buffer, prefixes: readonly string[]): Pro
       throw new SmtpReply(550, '5.6.0', `The message cannot be read: ${error.message}`);
     },
   );
-  const html = storable(email.html ?? '');
-  const text = storable(email.text ?? '');
+  const html = storableText(email.html ?? '');
+  const text = storableText(email.text ?? '');
   return {
     from: mailboxesOf(email.from ? [email.from] : [])[0] ?? null,
     replyTo: mailboxesOf(email.replyTo)[0]?.address ?? null,
@@ -175,13 +176,8 @@ function filenameOf({ filename, mimeType }: Attachment, place: number): string {
   return mimeType === 'message/rfc822' ? `message-${place + 1}.eml` : `attachment-${place + 1}`;
 }
 
-// Postgres stores neither U+0000 nor half of a surrogate pair.
-function storable(text: string): string {
-  return text.replaceAll('\0', '').toWellFormed();
-}
-
 function line(text: string): string {
-  return storable(text)
+  return storableText(text)
     .replace(/[\p{Cc}\s]+/gu, ' ')
     .trim();
 }

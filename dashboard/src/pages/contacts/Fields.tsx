@@ -3,6 +3,7 @@ import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import { answer, api } from '../../api/client.ts';
 import { useFilters, useProjectId } from '../../app/address.ts';
+import { useContactFields } from '../../app/contact-fields.ts';
 import { Button } from '../../ui/Button.tsx';
 import { ConfirmDialog } from '../../ui/Dialog.tsx';
 import { Card, Page } from '../../ui/Page.tsx';
@@ -18,10 +19,7 @@ const typeNames = { string: 'Text', number: 'Number', boolean: 'Yes or no', date
 export function Fields() {
   const project = useProjectId();
   const [{ search = '', field }, change] = useFilters();
-  const fields = useQuery({
-    queryKey: ['contacts', project, 'fields'],
-    queryFn: () => answer(api.GET('/contacts/fields')),
-  });
+  const fields = useContactFields();
   return (
     <Page
       title="Contact fields"

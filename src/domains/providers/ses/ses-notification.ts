@@ -1,6 +1,7 @@
 import { idHeaders as earlierIdHeaders } from '@fernpost/earlier-name';
 import PostalMime from 'postal-mime';
 import * as v from 'valibot';
+import { storableText } from '../../../lib/text.ts';
 import type { MailEffect, MailVerdict, MailVerdicts, Notification, ReceivedMail } from '../mailer.ts';
 import { sanitizeHtml, textAsHtml } from '../received-html.ts';
 
@@ -15,8 +16,7 @@ const unstorable = /\\u(?:0000|d[89a-f])/i;
 export const mayBeUnstorable = (json: string) => unstorable.test(json) || !json.isWellFormed();
 
 /** A value of parsed JSON without U+0000 and with a replacement character for half a surrogate pair. */
-export const storable = (value: unknown) =>
-  typeof value === 'string' ? value.replaceAll('\0', '').toWellFormed() : value;
+export const storable = (value: unknown) => (typeof value === 'string' ? storableText(value) : value);
 
 const uuid = v.fallback(v.nullable(v.pipe(v.string(), v.uuid())), null);
 

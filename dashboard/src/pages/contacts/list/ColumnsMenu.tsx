@@ -1,18 +1,12 @@
-import { useQuery } from '@tanstack/react-query';
 import { Columns3 } from 'lucide-react';
-import { answer, api } from '../../../api/client.ts';
-import { useProjectId } from '../../../app/address.ts';
+import { useContactFields } from '../../../app/contact-fields.ts';
 import { Button } from '../../../ui/Button.tsx';
 import { Menu, MenuCheck, MenuItem, MenuLabel, MenuSeparator } from '../../../ui/Menu.tsx';
 import { builtInColumns, columnTitle } from './list.ts';
 
 /** The fields of the project's contacts, as columns. */
 export function useDataColumns(): readonly string[] {
-  const project = useProjectId();
-  const fields = useQuery({
-    queryKey: ['contacts', project, 'fields'],
-    queryFn: () => answer(api.GET('/contacts/fields')),
-  });
+  const fields = useContactFields();
   return (fields.data?.fields ?? []).filter(({ isCustom }) => isCustom).map(({ field }) => field);
 }
 

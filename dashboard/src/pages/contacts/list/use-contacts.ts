@@ -1,6 +1,7 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { answer, api } from '../../../api/client.ts';
 import { useProjectId } from '../../../app/address.ts';
+import { useContactFields } from '../../../app/contact-fields.ts';
 import { usePages } from '../../../app/pages.ts';
 import { searchOf } from '../../../conditions/search.ts';
 import { filterOf, type ListState } from './list.ts';
@@ -9,10 +10,7 @@ import { filterOf, type ListState } from './list.ts';
 export function useContacts(state: ListState) {
   const project = useProjectId();
   const { sort, dir } = state;
-  const known = useQuery({
-    queryKey: ['contacts', project, 'fields'],
-    queryFn: () => answer(api.GET('/contacts/fields')),
-  });
+  const known = useContactFields();
   // Asked for once: another number could change the filter of a list whose contacts are selected.
   const size = useQuery({
     queryKey: ['contact-count', project],
