@@ -225,6 +225,21 @@ describe('email of workflows that waits when quiet hours change', () => {
     return followQuietHours({ db: database.db, outbox, stop: new AbortController().signal });
   };
 
+  test('is followed for every project, whatever fails for one of them', async () => {
+    const other = await aProject(database.db);
+    const ids = [project.id, other.id];
+    await database.db.count('update projects set quiet_changed_at = clock_timestamp() where id = any($1)', [ids]);
+    const outbox = {
+      dispatchSoon: () => {
+        throw new Error('out of reach');
+      },
+    };
+    const following = followQuietHours({ db: database.db, outbox, stop: new AbortController().signal });
+    await expect(following).rejects.toThrow('out of reach');
+    const open = 'select id from projects where id = any($1) and quiet_changed_at is not null';
+    expect(await database.db.rows(open, [ids])).toEqual([]);
+  });
+
   test('leaves within ten minutes where they are switched off', async () => {
     await set(around().hours);
     await sendTo({ 'anna@example.com': 'UTC', 'bo@example.com': 'UTC' });

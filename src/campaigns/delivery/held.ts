@@ -134,28 +134,42 @@ interface HeldDeps {
 /**
  * Asks again until when mail waits in projects whose quiet hours, or time zone, have changed, of workflows and of campaigns. What may leave by now does so within
  * `spreadMs`, so that it holds up no other mail. Every page is a transaction of its own, and the mark on the project stays until all were seen, so
- * that another worker begins again where this one dies. Returns how many projects were finished.
+ * that another worker begins again where this one dies. What fails for one project does not keep the others waiting: it is thrown at the end. Returns
+ * how many projects were finished.
  */
-export async function followQuietHours({ db, outbox, stop }: HeldDeps): Promise<number> {
+export async function followQuietHours(deps: HeldDeps): Promise<number> {
+  const { db, stop } = deps;
   const marked = await db.session().em.find(Project, { quietChangedAt: { $ne: null } }, { fields: ['quietChangedAt'] });
   let finished = 0;
+  const failures: unknown[] = [];
   for (const { id, quietChangedAt } of marked) {
-    const sends = new Map<string, SendKey>();
-    let place: Place | null = { at: '-infinity', id: leastId };
-    while (place !== null && !stop.aborted) {
-      const after: Place = place;
-      place = await db.transaction((tx) => decidePage(tx, { projectId: id, after, sends }), byIndexes);
+    if (stop.aborted) break;
+    try {
+      if (quietChangedAt && (await followChange(deps, id, quietChangedAt))) finished += 1;
+    } catch (error) {
+      failures.push(error);
     }
-    if (place !== null) break;
-    const tickets = await db.transaction(async (tx) => {
-      const done = await tx.em.nativeUpdate(Project, { id, quietChangedAt }, { quietChangedAt: null });
-      const wakes = [...sends.values()].map(({ campaignId, sendSeq }) => wakeCampaign(campaignId, sendSeq));
-      finished += done;
-      return enqueueAll(tx, wakes);
-    });
-    outbox.dispatchSoon(...tickets);
   }
+  if (failures.length > 0) throw failures[0];
   return finished;
+}
+
+/** Follows the change of one project; false where the process stops first, or where the hours changed again meanwhile. */
+async function followChange({ db, outbox, stop }: HeldDeps, projectId: string, quietChangedAt: Date): Promise<boolean> {
+  const sends = new Map<string, SendKey>();
+  let place: Place | null = { at: '-infinity', id: leastId };
+  while (place !== null) {
+    if (stop.aborted) return false;
+    const after: Place = place;
+    place = await db.transaction((tx) => decidePage(tx, { projectId, after, sends }), byIndexes);
+  }
+  const [done, tickets] = await db.transaction(async (tx) => {
+    const cleared = await tx.em.nativeUpdate(Project, { id: projectId, quietChangedAt }, { quietChangedAt: null });
+    const wakes = [...sends.values()].map(({ campaignId, sendSeq }) => wakeCampaign(campaignId, sendSeq));
+    return [cleared, await enqueueAll(tx, wakes)] as const;
+  });
+  outbox.dispatchSoon(...tickets);
+  return done > 0;
 }
 
 /** A place in the order in which held mail is due. */
