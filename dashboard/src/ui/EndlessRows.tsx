@@ -4,7 +4,7 @@ import { type CSSProperties, type KeyboardEvent, memo, type ReactNode, useEffect
 import { useWhole } from '../standby/use-part.ts';
 import { Button } from './Button.tsx';
 import { openRow } from './open-row.ts';
-import { Loading, Problem } from './States.tsx';
+import { Loading, Problem, useArrived } from './States.tsx';
 
 /** The parts of an endless query that the list needs. */
 interface Endless<PageOfRows> {
@@ -50,7 +50,7 @@ export function EndlessRows<PageOfRows, Row>({
   children: (row: Row) => ReactNode;
 }) {
   const place = useRef<HTMLElement>(null);
-  const { data, hasNextPage, fetchNextPage } = query;
+  const { data, hasNextPage } = query;
   const rows = useMemo(() => joined(data?.pages.flatMap(rowsOf) ?? []), [data, rowsOf, joined]);
   const virtual = useVirtualizer<HTMLElement, Element>({
     count: rows.length,
@@ -63,11 +63,10 @@ export function EndlessRows<PageOfRows, Row>({
   const width = { '--rows-width': minWidth ?? '0' } as CSSProperties;
   useNextPage(query, items.at(-1)?.index ?? 0, rows.length);
 
-  if (data === undefined)
-    return query.error ? <Problem error={query.error} again={() => void query.refetch()} /> : <Loading />;
-  // A page whose rows are all left out says nothing of the next one.
-  if (rows.length === 0 && query.error) return <Problem error={query.error} again={() => void fetchNextPage()} />;
-  if (rows.length === 0) return hasNextPage ? <Loading {...(searching ? { what: searching } : {})} /> : empty;
+  const hasArrived = useArrived(data);
+  if (!hasArrived || (rows.length === 0 && (query.error || hasNextPage)))
+    return <Waiting query={query} searching={searching} />;
+  if (rows.length === 0) return empty;
   return (
     <section
       ref={place}
@@ -99,6 +98,13 @@ export function EndlessRows<PageOfRows, Row>({
       <ListEnd query={query} searching={searching} />
     </section>
   );
+}
+
+function Waiting<PageOfRows>({ query, searching }: { query: Endless<PageOfRows>; searching: string | undefined }) {
+  const { data, error, refetch, fetchNextPage } = query;
+  // A page whose rows are all left out says nothing of the next one.
+  if (error) return <Problem error={error} again={() => void (data === undefined ? refetch() : fetchNextPage())} />;
+  return <Loading {...(data !== undefined && searching ? { what: searching } : {})} />;
 }
 
 const asTheyAre = <Row,>(rows: readonly Row[]) => rows;

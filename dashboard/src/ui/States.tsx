@@ -1,4 +1,4 @@
-import type { ReactNode } from 'react';
+import { type ReactNode, useDeferredValue } from 'react';
 import { ApiError, Refusal, Unreachable } from '../api/errors.ts';
 import { fieldSentence } from '../words/sentences.ts';
 import type { Tone } from './Badge.tsx';
@@ -91,9 +91,18 @@ export interface Asked<Data> {
   refetch: () => unknown;
 }
 
+/**
+ * Whether data that was waited for may be drawn by now: what arrives is drawn in pieces between which the browser can do other things, for a query tells of it by an update
+ * that React would draw in one go. What was there from the first on is drawn at once.
+ */
+export function useArrived(data: unknown): boolean {
+  return useDeferredValue(data !== undefined);
+}
+
 /** Shows what a query has: waiting, failed with a way to try again, or its data. */
 export function Shown<Data>({ query, children }: { query: Asked<Data>; children: (data: Data) => ReactNode }) {
-  if (query.data !== undefined) return <>{children(query.data)}</>;
+  const hasArrived = useArrived(query.data);
+  if (query.data !== undefined) return hasArrived ? children(query.data) : <Loading />;
   if (query.isPending && !query.error) return <Loading />;
   return <Problem error={query.error} again={() => void query.refetch()} />;
 }
