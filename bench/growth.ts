@@ -1,22 +1,23 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { totalmem } from 'node:os';
 import { countNewEvents } from '../src/contacts/events/counting-queries.ts';
-import { newId } from '../src/lib/ids.ts';
 import { pause } from '../src/lib/time.ts';
 import { foldMailChanges } from '../src/mail/ledger/mail-count-queries.ts';
 import type { Store } from '../src/store/orm.ts';
 import type { Database } from '../src/store/sql.ts';
-import { anAutomation } from '../test/support/automation-fixtures.ts';
-import { median, people, seconds, tell, until } from './support/automation-bench.ts';
-import { campaignHtml, campaignSubject } from './support/campaign-content.ts';
+import { median, seconds } from './support/automation-bench.ts';
 import type { Child } from './support/child.ts';
-import { askApi, type DeliveryWorld, inDeliveryWorld, post } from './support/delivery-world.ts';
+import { askApi, type DeliveryWorld, inDeliveryWorld } from './support/delivery-world.ts';
 import { drawGrowth } from './support/growth-picture.ts';
+import { questions, runAutomations, sendCampaign } from './support/growth-work.ts';
 import { fillMail } from './support/mail.ts';
 import { cpuOfServers, cpuOfTree } from './support/processes.ts';
-import { arrived, reporterSettings, sendMail, takeReports } from './support/work.ts';
+import { reporterSettings, sendMail, takeReports } from './support/work.ts';
 
 const million = 1_000_000;
-const sizes = (process.env.BENCH_SIZES ?? '1,2,4,8')
+/** What every other size is compared with. */
+const smallest = million;
+const sizes = (process.env.BENCH_SIZES ?? '2,4,8')
   .split(',')
   .filter(Boolean)
   .map((one) => Number(one) * million);
@@ -36,45 +37,50 @@ interface Side extends DeliveryWorld {
 }
 /** By what is done, for each: microseconds of processor time of the API, the worker and Postgres, and, where it reads, pages of 8 kB. */
 type Costs = Record<string, number>;
-/** The costs by how many mails there were. */
-type Results = Record<string, Costs>;
+/** The costs beside the smallest size and beside another, measured in turns. */
+type Pair = Record<'small' | 'large', Costs>;
+/** The costs by the larger number of mails. */
+type Results = Record<string, Pair>;
 
 /**
  * Does the same work beside an ever longer history of mail and events, as many of them a day, to as many contacts: accepts and delivers, sends a
- * campaign, takes reports, runs automations, and reads pages. What is asked about the newest days finds the same rows at each size. Tells the processor time of each, and of what reads how many pages of the tables and indexes, which no other work on the
- * machine changes; and by how much both grow for each doubling.
+ * campaign, takes reports, runs automations, and reads pages. What is asked about the newest days finds the same rows at each size. Tells the processor time of each, and of what reads how many pages of the tables and indexes; and by how much both grow for each doubling.
+ * Each size is measured in turns with the smallest, on servers of their own, because a machine that others share is not as fast in one quarter of an hour as
+ * in the next.
  *
- * BENCH_SIZES names the sizes, in millions of mails; nothing of one is needed for another. BENCH_RESULTS names a file that keeps what each found,
+ * BENCH_SIZES names the larger sizes, in millions of mails; nothing of one is needed for another. BENCH_RESULTS names a file that keeps what each found,
  * so that several runs can share the work: each adds its own, and tells of all. BENCH_PICTURE names a file for the curves.
  */
 export async function benchGrowth(): Promise<void> {
   const file = process.env.BENCH_RESULTS;
   const results: Results = file && existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : {};
   for (const size of sizes) {
-    console.log(`\nGrowth: ${size.toLocaleString('en')} mails to ${contacts.toLocaleString('en')} contacts`);
     const began = performance.now();
-    const costs = await at(size);
-    for (const [name, cost] of Object.entries(costs))
-      console.log(`  ${name.padEnd(36)} ${cost.toFixed(0).padStart(8)}`);
+    await withMail(smallest, (small) =>
+      withMail(size, async (large) => {
+        results[size] = await inTurns(small, large);
+      }),
+    );
     console.log(`  took ${seconds(performance.now() - began)}`);
-    results[size] = costs;
     if (file) writeFileSync(file, `${JSON.stringify(results, null, 2)}\n`);
   }
   report(results);
 }
 
+/** The curves: the smallest size by the median of all runs, and each other as many times as much as it cost more in its own run. */
 function report(results: Results): void {
   const measured = Object.keys(results)
     .map(Number)
     .sort((one, other) => one - other);
-  const doublings = Math.log2((measured.at(-1) ?? 1) / (measured[0] ?? 1));
+  const pairs = measured.map((size) => results[size] as Pair);
+  const doublings = Math.log2((measured.at(-1) ?? smallest) / smallest) || 1;
   const curves = new Map(
-    Object.keys(results[measured[0] ?? 0] ?? {}).map((name) => [
-      name,
-      measured.map((size) => results[size]?.[name] ?? Number.NaN),
-    ]),
+    Object.keys(pairs[0]?.small ?? {}).map((name) => {
+      const base = median(pairs.map(({ small }) => small[name] ?? Number.NaN));
+      return [name, [base, ...pairs.map(({ small, large }) => (base * (large[name] ?? 0)) / (small[name] ?? 0))]];
+    }),
   );
-  console.log(`\n${'for each'.padEnd(38)}${measured.map(shownSize).join('')}   each doubling`);
+  console.log(`\n${'for each'.padEnd(38)}${[smallest, ...measured].map(shownSize).join('')}   each doubling`);
   const missed: string[] = [];
   for (const [name, costs] of curves) {
     const factor = ((costs.at(-1) ?? 0) / (costs[0] ?? 1)) ** (1 / doublings);
@@ -84,15 +90,20 @@ function report(results: Results): void {
     if (factor > goal) missed.push(name);
   }
   console.log(missed.length > 0 ? ` above × ${goal}: ${missed.join(', ')}` : ` nothing above × ${goal}`);
-  if (process.env.BENCH_PICTURE) writeFileSync(process.env.BENCH_PICTURE, drawGrowth(measured, curves));
+  if (process.env.BENCH_PICTURE) writeFileSync(process.env.BENCH_PICTURE, drawGrowth([smallest, ...measured], curves));
 }
 
 const shownSize = (size: number) => `${size / million} M`.padStart(8);
 
-async function at(size: number): Promise<Costs> {
-  const costs: Costs = {};
-  await inDeliveryWorld({ logLevel: 'info', settings: reporterSettings }, async (world) => {
+/** Makes a world with so many mails, of as many days as they take. */
+async function withMail(size: number, use: (side: DeliveryWorld & { api: Child }) => Promise<void>): Promise<void> {
+  // What is older than bodies are kept would be emptied meanwhile.
+  const settings = { ...reporterSettings, EMAIL_BODY_RETENTION_DAYS: '36500' };
+  // A quarter of the memory, as docs/production.md has it, is for both.
+  const sharedMegabytes = Math.floor(totalmem() / 2 ** 20 / 8);
+  await inDeliveryWorld({ logLevel: 'info', settings, sharedMegabytes }, async (world) => {
     const { db } = world.store;
+    console.log(`\nGrowth: ${size.toLocaleString('en')} mails to ${contacts.toLocaleString('en')} contacts`);
     await filledFast(db, async () => {
       const days = Math.round((daysOfMillion * size) / million);
       await fillMail(db, world.project.projectId, { mails: size, contacts, days });
@@ -106,25 +117,45 @@ async function at(size: number): Promise<Costs> {
       await db.rows('vacuum (analyze)');
     });
     await tables(world);
-    const api = await world.start('./api-process.ts', []);
-    await readPages({ ...world, api }, costs);
-    const worker = await world.start('./campaign-child.ts', ['worker']);
-    const side: Side = { ...world, api, worker };
-    const works: [string, (side: Side) => Promise<number>][] = [
-      ['a mail accepted and delivered, µs', () => sendMail(side, { mails, recipients })],
-      ['a message of a campaign, µs', sendCampaign],
-      ['a report, µs', () => takeReports(side, mails)],
-      ['a run of an automation, µs', runAutomations],
-    ];
-    // The first round loads code and plans.
-    for (const [name, work] of works) {
-      await work(side);
-      const measured: number[] = [];
-      for (let round = 0; round < rounds; round += 1) measured.push(await costOf(side, () => work(side)));
-      costs[name] = median(measured);
-    }
+    await use({ ...world, api: await world.start('./api-process.ts', []) });
   });
-  return costs;
+}
+
+/** Measures everything in both worlds, one after the other in each round. */
+async function inTurns(...worlds: (DeliveryWorld & { api: Child })[]): Promise<Pair> {
+  const costs = worlds.map((): Costs => ({}));
+  await readPages(worlds, costs);
+  const sides = await Promise.all(
+    worlds.map(
+      async (world): Promise<Side> => ({ ...world, worker: await world.start('./campaign-child.ts', ['worker']) }),
+    ),
+  );
+  const works: [string, (side: Side) => Promise<number>][] = [
+    ['a mail accepted and delivered, µs', (side) => sendMail(side, { mails, recipients })],
+    ['a message of a campaign, µs', (side) => sendCampaign(side, recipients)],
+    ['a report, µs', (side) => takeReports(side, mails)],
+    ['a run of an automation, µs', (side) => runAutomations(side, runs)],
+  ];
+  for (const [name, work] of works) await costsOf(name, sides, costs, work);
+  const [small = {}, large = {}] = costs;
+  return { small, large };
+}
+
+/** Does something in each world by turns, and keeps the medians. The first round loads code and plans. */
+async function costsOf<World extends Omit<Side, 'worker'> & Partial<Side>>(
+  name: string,
+  worlds: readonly World[],
+  costs: readonly Costs[],
+  work: (world: World, place: number) => Promise<number>,
+): Promise<void> {
+  const measured: number[][] = worlds.map(() => []);
+  for (let round = -1; round < rounds; round += 1)
+    for (const [place, world] of worlds.entries()) {
+      const cost = await costOf(world, () => work(world, place));
+      if (round >= 0) measured[place]?.push(cost);
+    }
+  for (const [place, all] of measured.entries()) Object.assign(costs[place] ?? {}, { [name]: median(all) });
+  console.log(`  ${name.padEnd(36)} ${measured.map((all) => median(all).toFixed(0).padStart(8)).join(' ')}`);
 }
 
 /**
@@ -179,85 +210,23 @@ async function pagesRead({ db }: Store, ask: () => Promise<unknown>): Promise<nu
   return Number(row?.pages);
 }
 
-async function readPages(side: Omit<Side, 'worker'>, costs: Costs): Promise<void> {
-  const { project, store } = side;
-  const deep = new Date(Date.now() - 60 * 86_400_000).toISOString();
-  const contact = await store.db.row<{ id: string }>(
-    'select id from contacts where project_id = $1 offset 100 limit 1',
-    [project.projectId],
-  );
-  const newest = await store.db.row<{ id: string }>(
-    'select id from emails where project_id = $1 order by created_at desc offset 500 limit 1',
-    [project.projectId],
-  );
-  const opened = { field: 'email.opened', operator: 'triggeredWithin', value: 1, unit: 'days' };
-  const condition = { logic: 'AND', groups: [{ filters: [opened, { field: 'data.plan', operator: 'notExists' }] }] };
-  const pages: [string, string, object?][] = [
-    ['first page of the feed', '/activity?limit=100'],
-    ['feed, 60 days back', `/activity?limit=100&startDate=2001-01-01&endDate=${deep}`],
-    ['feed of one contact', `/activity?contactId=${contact?.id}`],
-    ['a page of contacts', '/contacts?limit=100'],
-    ['one contact', `/contacts/${contact?.id}`],
-    ['one mail', `/emails/${newest?.id}`],
-    ['count of a segment', '/segments/preview', { condition }],
-    ['analytics, 30 days', '/analytics/timeseries'],
-    ['totals, 30 days', '/activity/stats'],
-    ['top events', '/analytics/top-events'],
-  ];
-  for (const [name, path, body] of pages) {
-    const ask = async (times: number) => {
-      for (let n = 0; n < times; n += 1) await askApi(side, path, body);
-      return times;
-    };
-    await ask(20);
-    const before = await pagesRead(store, () => ask(1));
-    costs[`${name}, µs`] = await costOf(side, () => ask(reads));
-    costs[`${name}, pages`] = ((await pagesRead(store, () => ask(1))) - before) / (reads + 1);
+async function readPages(worlds: readonly Omit<Side, 'worker'>[], costs: readonly Costs[]): Promise<void> {
+  const asked = await Promise.all(worlds.map(questions));
+  const times = async (world: Omit<Side, 'worker'>, place: number, of: number, count: number) => {
+    const question = asked[place]?.[of];
+    for (let n = 0; n < count; n += 1) await askApi(world, question?.path ?? '', question?.body);
+    return count;
+  };
+  for (const [of, { name }] of (asked[0] ?? []).entries()) {
+    await costsOf(`${name}, µs`, worlds, costs, (world, place) => times(world, place, of, reads));
+    for (const [place, world] of worlds.entries()) {
+      const ask = (count: number) => times(world, place, of, count);
+      const before = await pagesRead(world.store, () => ask(1));
+      await ask(reads);
+      const pages = ((await pagesRead(world.store, () => ask(1))) - before) / (reads + 1);
+      Object.assign(costs[place] ?? {}, { [`${name}, pages`]: pages });
+    }
   }
-}
-
-async function sendCampaign(side: Side): Promise<number> {
-  const { project, sink } = side;
-  await sink.ask('reset');
-  const filters = [{ field: 'data.city', operator: 'equals', value: 'Emden' }];
-  const { id } = await post(side, '/campaigns', {
-    name: `Growth ${newId()}`,
-    subject: campaignSubject,
-    body: campaignHtml,
-    from: project.sender,
-    audienceType: 'FILTERED',
-    audienceCondition: { logic: 'AND', groups: [{ filters }] },
-  });
-  await post(side, `/campaigns/${id}/send`, {});
-  await arrived(sink, recipients);
-  return recipients;
-}
-
-async function runAutomations({ store, project: { projectId } }: Side): Promise<number> {
-  const event = `growth.${newId()}`;
-  const automation = await anAutomation(store.db, projectId, {
-    event,
-    steps: {
-      check: ['CONDITION', { field: 'data.plan', operator: 'equals', value: 'pro' }],
-      set: ['UPDATE_CONTACT', { updates: { stage: 'activated' } }],
-      out: ['EXIT'],
-    },
-    ways: [
-      ['trigger', 'check'],
-      ['check.yes', 'set'],
-      ['set', 'out'],
-    ],
-  });
-  const inside = await people({ store, projectId }, runs);
-  await tell({ store, projectId }, inside, event);
-  await until(
-    store,
-    `select count(*)::int as count from automation_runs where automation_id = $1 and status = 'EXITED'`,
-    [automation.id],
-    runs,
-    200,
-  );
-  return runs;
 }
 
 if (import.meta.main) await benchGrowth();

@@ -24,10 +24,11 @@ export async function inDeliveryWorld(
     sinkDelayMs = 0,
     logLevel = 'warn',
     settings = {},
-  }: { sinkDelayMs?: number; logLevel?: string; settings?: NodeJS.ProcessEnv },
+    sharedMegabytes,
+  }: { sinkDelayMs?: number; logLevel?: string; settings?: NodeJS.ProcessEnv; sharedMegabytes?: number },
   measure: (world: DeliveryWorld) => Promise<void>,
 ): Promise<void> {
-  await using services = await benchServices({ temporal: true });
+  await using services = await benchServices({ temporal: true, sharedMegabytes });
   const { databaseUrl, temporalAddress } = services;
   await using temporal = openTemporal({ address: temporalAddress, namespace: 'default', apiKey: null, tls: null });
   await prepareNamespace(temporal);

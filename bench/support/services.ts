@@ -29,14 +29,16 @@ export interface BenchServices extends AsyncDisposable {
 /**
  * Starts Postgres, with the settings it is shipped with, and where asked for Temporal, as `npm start` does.
  * BENCH_DATABASE_URL and BENCH_TEMPORAL_ADDRESS name servers that run already. `keep` names a database that is made when it is
- * missing and stays afterwards, which makes sense on a server that runs already.
+ * missing and stays afterwards, which makes sense on a server that runs already. `sharedMegabytes` is the cache of Postgres, where it is another.
  */
 export async function benchServices({
   temporal,
   keep,
+  sharedMegabytes,
 }: {
   temporal: boolean;
   keep?: string | undefined;
+  sharedMegabytes?: number | undefined;
 }): Promise<BenchServices> {
   const terminal = openTerminal();
   const { signal } = new AbortController();
@@ -53,6 +55,7 @@ export async function benchServices({
       port: (await freePorts(1))[0] ?? 0,
       password: randomBytes(12).toString('hex'),
       durable: true,
+      ...(sharedMegabytes !== undefined && { sharedMegabytes }),
       log: openLog(join(folder, 'postgres.log')),
       terminal,
       signal,

@@ -21,6 +21,8 @@ export interface PostgresOptions {
   name?: string;
   /** False gives up every promise about power failures, for tests. */
   durable: boolean;
+  /** Megabytes of its cache (`shared_buffers`); an eighth of the machine's memory, at most 256, when absent. */
+  sharedMegabytes?: number;
   log: LogFile;
   terminal: Terminal;
   signal: AbortSignal;
@@ -89,8 +91,11 @@ function launchServer({
   });
 }
 
-function serverSettings({ port, durable }: Pick<PostgresOptions, 'port' | 'durable'>): Record<string, string | number> {
-  const sharedMegabytes = Math.max(64, Math.min(256, Math.floor(totalmem() / 2 ** 20 / 8)));
+function serverSettings({
+  port,
+  durable,
+  sharedMegabytes = Math.max(64, Math.min(256, Math.floor(totalmem() / 2 ** 20 / 8))),
+}: Pick<PostgresOptions, 'port' | 'durable' | 'sharedMegabytes'>): Record<string, string | number> {
   return {
     listen_addresses: '127.0.0.1',
     port,
