@@ -5,7 +5,7 @@ import { count, lazily, locale } from '../words/numbers.ts';
 import { isMidnight, spanOf, ticksOf, type Unit, unitMs } from '../words/time-axis.ts';
 
 /** One line of a chart, or its bars. `color` is the name of a custom property such as `--accent`. */
-export interface Series {
+interface Series {
   label: string;
   color: string;
   values: readonly number[];
