@@ -134,7 +134,8 @@ test.each([desktop, phone])(
         .getByRole('region', { name: 'Recipients' })
         .getByRole('listitem')
         .filter({ hasText: 'per.holm' });
-      await held.getByText('Pending').waitFor();
+      await held.getByText('On hold', { exact: true }).waitFor();
+      await held.getByText(/^Quiet hours until .*[AP]M \(in \d+ hours\)$/).waitFor();
       expect(await problemsInBothThemes(page)).toEqual([]);
       await held.getByRole('button', { name: 'Why? per.holm@example.com' }).click();
       const why = page.getByRole('dialog', { name: 'Why?' });

@@ -192,6 +192,27 @@ test('a filter by any field is in the address, and a saved view is shared, chang
   expect((await own.call('GET', '/contacts/views')).body.data).toEqual([]);
 });
 
+test('a saved view with parts that the service ignores is called edited only while it is', async () => {
+  const filters = [{ value: 'ignored', operator: 'exists', field: 'data.plan' }];
+  const condition = { groups: [{ conditions: null, filters }], logic: 'AND' };
+  const { status, body: view } = await own.call('POST', '/contacts/views', { name: 'Planned', filter: { condition } });
+  expect(status).toBe(201);
+  await inDashboard(async (page) => {
+    await open(page);
+    await button(page, 'Views').click();
+    await page.getByRole('menuitemradio', { name: 'Planned' }).click();
+    await button(page, 'Planned').waitFor();
+    await button(page, 'Filter: 1 field').click();
+    const name = page.getByLabel('Field name', { exact: true });
+    await name.fill('plans');
+    await button(page, 'Planned (edited)').waitFor();
+    await name.fill('plan');
+    await button(page, 'Planned').waitFor();
+  });
+  expect((await own.call('GET', '/contacts/views')).body.data[0].filter).toEqual({ condition });
+  await own.call('DELETE', `/contacts/views/${view.id}`);
+});
+
 test('contacts are selected by keyboard and by ranges, put into a segment, exported and unsubscribed', async () => {
   await inDashboard(async (page) => {
     await open(page, '?sort=email&dir=asc');

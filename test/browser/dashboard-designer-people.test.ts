@@ -311,6 +311,13 @@ test('runs lead with the names of their contacts, in the list, at a step and on 
     await open(page, `workflows/${id}/executions`);
     const runs = page.getByRole('region', { name: 'Runs' }).getByRole('link');
     await expect.poll(async () => (await runs.allInnerTexts()).sort()).toEqual(both);
+    await type(page, 'Search runs', 'rieken tom');
+    await expect.poll(async () => await runs.allInnerTexts()).toEqual(both.slice(0, 1));
+    expect(new URL(page.url()).searchParams.get('search')).toBe('rieken tom');
+    await type(page, 'Search runs', 'nobody');
+    await page.getByText('No runs match').waitFor();
+    await type(page, 'Search runs', '@names');
+    await expect.poll(async () => (await runs.allInnerTexts()).sort()).toEqual(both);
     await runs.filter({ hasText: 'Tomke Rieken' }).click();
     await page.getByRole('heading', { level: 1, name: 'Tomke Rieken' }).waitFor();
     await page.getByText('tomke@names.test').waitFor();

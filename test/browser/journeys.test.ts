@@ -653,7 +653,7 @@ test('three people are explained in words and times, as “Why?” in the dashbo
     'Step "Trial ends soon" was completed.',
     ...mailed('ida', 'day 26, 09:00'),
     'Step "Trial is over" waited until day 29, 09:00, by the time zone UTC.',
-    'Step "Tell the CRM" failed: The receiver answered 503. The execution was retried.',
+    'Step "Tell the CRM" failed: The receiver answered 503. The run was retried.',
     'Step "Tell the CRM" was completed and took the path "success".',
     'Step "Trial has ended" was completed.',
     ...mailed('ida', 'day 29, 09:30'),
@@ -674,7 +674,7 @@ test('three people are explained in words and times, as “Why?” in the dashbo
   ];
   expect(shopper.lines).toEqual([
     'did_not: The contact was in the control group (holdout), which gets no marketing email.',
-    `The date ${date(enters - 60)} in the field "data.lastOrderAt" of the contact started the execution.`,
+    `The date ${date(enters - 60)} in the field "data.lastOrderAt" of the contact started the run.`,
     `The contact entered version 1 of "Win-back" on day ${enters}, 10:00.`,
     'Step "Trigger: date" was completed.',
     `Step "Which message?" assigned the contact to the branch "${branchOf(name)}" with 40% of contacts.`,

@@ -113,7 +113,7 @@ test('an explanation names the date that started the execution, and none where i
     return (decisions as { check: string; sentence: string }[]).map(({ sentence }) => sentence);
   };
   expect(await started(dated)).toEqual([
-    'The date 2027-12-24 in the field "data.renewal" of the contact started the execution.',
+    'The date 2027-12-24 in the field "data.renewal" of the contact started the run.',
     expect.stringMatching(/^The contact entered version 1 /),
   ]);
   expect(await started(byHand)).toEqual([expect.stringMatching(/^The contact entered version 1 /)]);

@@ -1,10 +1,11 @@
 import { contactName } from '@fernpost/email-document/contact-name';
-import type { FilterQuery } from '@mikro-orm/core';
+import { type FilterQuery, raw as fragment } from '@mikro-orm/core';
 import { anySeq, signals } from '../../../temporal/commands.ts';
 import { getContact } from '../../contacts/service.ts';
 import { contactsAndTrash } from '../../contacts/trash-queries.ts';
 import { activeStatuses, type RunStatus } from '../../lib/enums.ts';
 import { RecentResults } from '../../lib/keyed-turns.ts';
+import { likeText } from '../../lib/text.ts';
 import { isoText } from '../../store/columns.ts';
 import { outboxChannel } from '../../store/outbox/queries.ts';
 import { type Database, raw, sql } from '../../store/sql.ts';
@@ -87,9 +88,32 @@ export interface RunFilter {
   contactId: string | null;
   /** Only active runs that stand at this step. */
   stepId: string | null;
+  /** Only runs of contacts whose address has this text, or whose address and name have each of its words. */
+  search: { text: string; projectId: string } | null;
 }
 
-function filtered(automationId: string, { status, contactId, stepId }: RunFilter): FilterQuery<AutomationRun> {
+// No index has the names.
+const mostNames = 10_000;
+const mostWords = 10;
+
+/** SQL of whether a run of an automation is found by a text: by an index of addresses, and by names along the index of the newest runs. */
+function foundBy({ text, projectId }: NonNullable<RunFilter['search']>, automationId: string) {
+  const pattern = (part: string) => `%${likeText(part.toLowerCase())}%`;
+  const words = text.split(/\s+/).filter(Boolean).slice(0, mostWords).map(pattern);
+  return fragment(
+    `contact_id in (
+      select id from contacts where project_id = ? and email like ?
+      union all
+      select c.id from (select contact_id from automation_runs where automation_id = ? order by started_at desc, id desc limit ${mostNames}) newest
+        join ${contactsAndTrash.text} c on c.id = newest.contact_id
+        cross join lateral (select lower(concat_ws(' ', c.email,
+          (select string_agg(d.value, ' ') from jsonb_each_text(c.data) d where d.key ~* 'name'))) as text) named
+      where ${words.map(() => 'named.text like ?').join(' and ')})`,
+    [projectId, pattern(text), automationId, ...words],
+  );
+}
+
+function filtered(automationId: string, { status, contactId, stepId, search }: RunFilter): FilterQuery<AutomationRun> {
   const active = [...activeStatuses.all];
   return {
     automationId,
@@ -99,6 +123,7 @@ function filtered(automationId: string, { status, contactId, stepId }: RunFilter
     }),
     ...(contactId !== null && { contactId }),
     ...(stepId !== null && { currentStepId: stepId, $and: [{ status: active }] }),
+    ...(search !== null && { [foundBy(search, automationId)]: [] }),
   };
 }
 

@@ -86,6 +86,9 @@ export const ListExecutions = v.object({
   status: parameter('Executions with one of these statuses, separated by commas; all when absent.'),
   contactId: parameter('Executions of this contact.'),
   stepId: parameter('Active executions whose contact is at this step.'),
+  search: parameter(
+    'Text in the address of the contact, in any letter case. In the newest 10,000 executions of the workflow also words of its name.',
+  ),
 });
 export type ListExecutions = v.InferOutput<typeof ListExecutions>;
 

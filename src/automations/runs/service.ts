@@ -30,7 +30,8 @@ export async function listExecutions(db: Database, projectId: string, automation
   if (contactId !== null && !isUuid(contactId)) throw badRequest('"contactId" must be a UUID');
   const stepId = query.stepId || null;
   if (stepId !== null && !isUuid(stepId)) throw badRequest('"stepId" must be a UUID');
-  const filter: RunFilter = { status, contactId, stepId };
+  const text = query.search?.trim().replaceAll('\0', '') || null;
+  const filter: RunFilter = { status, contactId, stepId, search: text === null ? null : { text, projectId } };
   const [rows, total] = [await pageOfRuns(db, automationId, filter, page), await countRuns(db, automationId, filter)];
   const data: ListedExecution[] = [];
   for (const row of rows) data.push(await listedExecution(db, row));

@@ -36,11 +36,12 @@ export async function ledgerPage(
       order by e.campaign_id, e.send_seq, e.contact_id limit ${limit}::int)
     select p.id as "emailId", p.contact_id as "contactId", p.to_address as email, ${raw(verdictSql('p'))} as verdict,
       ${raw(reasonSql('p'))} as reason, p.message_id as "messageId", p.sent_at::text as "sentAt", ${raw(versionSql('p'))} as version,
-      p.at::text as "occurredAt"
+      p.at::text as "occurredAt", (case when p.status = 'PENDING' and p.held_until > now() then p.held_until end)::text as "heldUntil"
     from page p order by p.contact_id`);
   return rows.map((row) => ({
     ...row,
     sentAt: isoInstantOrNull(row.sentAt),
+    heldUntil: isoInstantOrNull(row.heldUntil),
     occurredAt: isoInstant(row.occurredAt),
   }));
 }

@@ -126,6 +126,10 @@ export const LedgerRecipient = v.object({
     'Why the recipient was skipped or failed, as a sentence; null for other verdicts.',
     v.nullable(v.string()),
   ),
+  heldUntil: field(
+    'When the quiet hours of the contact end, for which the email is on hold; null for all others.',
+    v.nullable(Instant),
+  ),
   version: field('Version of the content that was sent; null if nothing was.', v.nullable(Integer)),
   messageId: field('ID of the message at the mail provider; null if it was not sent.', v.nullable(v.string())),
   sentAt: field('When the mail provider accepted the email; null if it did not.', v.nullable(Instant)),

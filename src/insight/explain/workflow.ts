@@ -53,7 +53,7 @@ export async function explainWorkflow(
     if (day !== null) {
       const { field = null } = readDateTrigger(workflow.triggerConfig).trigger ?? {};
       const which = field === null ? '' : ` in the field "${field}"`;
-      const sentence = `The date ${day}${which} of the contact started the execution.`;
+      const sentence = `The date ${day}${which} of the contact started the run.`;
       const detail = { at: run.startedAt, expected: field, actual: day, source: executionSource(workflow, run.id) };
       decisions.push(recorded('workflow.date', 'pass', sentence, detail));
     }
@@ -202,7 +202,7 @@ async function refused(
     decisions.push(evaluated('workflow.entry', 'stop', refusals.reentry ?? '', { dataAsOf, source }));
     return finding('did_not', decisions);
   }
-  const sentence = `${isCreated ? 'The creation' : 'The event'} started no execution, and no reason was recorded.`;
+  const sentence = `${isCreated ? 'The creation' : 'The event'} started no run, and no reason was recorded.`;
   decisions.push(recorded('workflow.entry', 'info', sentence, { source }));
   return finding('cannot_tell', decisions, sentence);
 }
@@ -344,7 +344,7 @@ async function inside(
     const on = run.completedAt === null ? '' : ` on ${onDate(run.completedAt)}`;
     const how = run.status === 'FAILED' ? 'failed' : `was cancelled${on}`;
     const reason = run.exitReason === null ? '' : `: ${run.exitReason}`;
-    const sentence = `The execution ${how}${reason}.`.replace(/\.\.$/, '.');
+    const sentence = `The run ${how}${reason}.`.replace(/\.\.$/, '.');
     decisions.push(recorded('workflow.ended', 'stop', sentence, { at: run.completedAt, source }));
     return finding('did_not', decisions);
   }
@@ -397,7 +397,7 @@ function stepDecision(step: StepTaken, run: RunFacts, source: Decision['source']
     // A step that ends a run does so at the same instant; after one that did before, the run was retried.
     if (run.status === 'FAILED' && step.completedAt === run.completedAt)
       return recorded('workflow.step', 'stop', sentence, { at, source });
-    const retried = `${sentence.replace(/\.$/, '')}. The execution was retried.`;
+    const retried = `${sentence.replace(/\.$/, '')}. The run was retried.`;
     return recorded('workflow.step', 'info', retried, { at, source });
   }
   if (status === 'SKIPPED') {

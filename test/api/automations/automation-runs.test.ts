@@ -369,6 +369,42 @@ describe('executions', () => {
     expect((await other.call('GET', `/workflows/${id}/executions?stepId=${wait}`)).status).toBe(404);
   });
 
+  test('are found by text in the address of their contact, or by words of its address and name', async () => {
+    const { id } = await enabled();
+    const run = async (email: string, data: Record<string, string>) =>
+      (await start(id, { contactId: await own.contact(email, data) })).body.id;
+    const tomke = await run('t.rieken@found.test', { firstName: 'Tomke', lastName: 'Rieken', plan: 'Wiard' });
+    const wiard = await run('wiard_x@found.test', { full_name: 'Wiard 50%' });
+    await own.contact('tomke.elsewhere@found.test', { firstName: 'Tomke' });
+    const found = async (search: string, more = '') => {
+      const query = `search=${encodeURIComponent(search)}${more}`;
+      const { data, total } = await own.done('GET', `/workflows/${id}/executions?${query}`);
+      expect(total, search).toBe(data.length);
+      return data.map((run: { id: string }) => run.id);
+    };
+    expect(await found(' ')).toEqual([wiard, tomke]);
+    expect(await found('FOUND.test')).toEqual([wiard, tomke]);
+    expect(await found('rieken  TOM')).toEqual([tomke]);
+    expect(await found('tomke found.test')).toEqual([tomke]);
+    // Other fields are no names, and signs of a pattern mean themselves.
+    expect(await found('wiard')).toEqual([wiard]);
+    expect(await found('%')).toEqual([wiard]);
+    expect(await found('_x')).toEqual([wiard]);
+    expect(await found('tomke wiard')).toEqual([]);
+    expect(await found("'\0\\")).toEqual([]);
+    expect(await found('tomke', '&status=COMPLETED')).toEqual([]);
+    // Names are searched in the newest executions, addresses in all.
+    await database.db.count(
+      `insert into automation_runs (id, project_id, automation_id, version_id, contact_id, entry, status, started_at)
+       select uuidv7(), project_id, automation_id, version_id, contact_id, n, 'COMPLETED', started_at + interval '1 second'
+       from automation_runs, generate_series(2, 10000) n where id = $1`,
+      [wiard],
+    );
+    expect(await found('rieken')).toEqual([tomke]);
+    expect(await found('rieken tomke')).toEqual([]);
+    expect((await other.call('GET', `/workflows/${id}/executions?search=tomke`)).status).toBe(404);
+  });
+
   test('tell their whole story', async () => {
     const { id, wait } = await enabled({ name: 'Welcome' });
     const contactId = await person();

@@ -604,7 +604,7 @@ const workflowCauses: Cause[] = [
       return about;
     },
     'cannot_tell',
-    'The event started no execution, and no reason was recorded.',
+    'The event started no run, and no reason was recorded.',
   ],
   [
     'a path without an email',
@@ -620,7 +620,7 @@ const workflowCauses: Cause[] = [
       return about;
     },
     'did_not',
-    'The execution was cancelled on <date>: Cancelled by request.',
+    'The run was cancelled on <date>: Cancelled by request.',
   ],
   [
     'stopped by somebody after its email',
@@ -633,7 +633,7 @@ const workflowCauses: Cause[] = [
       return about;
     },
     'did_not',
-    'The execution was cancelled on <date>: Cancelled by user.',
+    'The run was cancelled on <date>: Cancelled by user.',
   ],
   [
     'started by requests alone',
@@ -912,7 +912,7 @@ test.each([
   expect(decisions.find(({ check }) => check === `mail.${status.toLowerCase()}`)?.outcome).toBe(outcome);
   expect(decisions.at(-1)).toMatchObject({
     check: 'workflow.ended',
-    sentence: expect.stringMatching(/^The execution failed/),
+    sentence: expect.stringMatching(/^The run failed/),
   });
 });
 
@@ -931,7 +931,7 @@ test('an execution that was retried and failed again is told by the step that fa
   expect([verdict, sentence]).toEqual(['did_not', expect.stringMatching(/^Step "second" failed: /)]);
   expect(decisions.filter(({ check }) => check === 'workflow.step')).toMatchObject([
     { outcome: 'pass' },
-    { outcome: 'info', sentence: expect.stringMatching(/^Step "first" failed: .*[^.]\. The execution was retried\.$/) },
+    { outcome: 'info', sentence: expect.stringMatching(/^Step "first" failed: .*[^.]\. The run was retried\.$/) },
     { outcome: 'stop', sentence },
   ]);
 });

@@ -25,6 +25,8 @@ const verdicts = {
   unknown: { name: 'Unconfirmed', tone: 'warn' },
   pending: { name: 'Pending', tone: 'info' },
 } as const satisfies Record<string, { name: string; tone: Tone }>;
+// Of those that are pending.
+const onHold = { name: 'On hold', tone: 'warn' } as const;
 
 /** What recipients did or did not do with a campaign, by its name in the API. */
 export const deeds = {
@@ -157,14 +159,21 @@ export function Ledger({
 
 function Recipient({ row, campaign, hasVersions }: { row: Row; campaign: string; hasVersions: boolean }) {
   const project = useProjectId();
+  const state = row.heldUntil ? onHold : verdicts[row.verdict];
   return (
     <div className="flex flex-wrap items-center gap-x-3 gap-y-1 @2xl:grid @2xl:grid-cols-[minmax(0,2fr)_7rem_minmax(0,2fr)_9rem_auto_auto]">
       <Link className="break" to="/app/$project/contacts/$contact" params={{ project, contact: row.contactId }}>
         <Address>{row.email}</Address>
       </Link>
-      {'verdict' in row ? <Badge tone={verdicts[row.verdict].tone}>{verdicts[row.verdict].name}</Badge> : null}
+      {'verdict' in row ? <Badge tone={state.tone}>{state.name}</Badge> : null}
       <span className="break muted">
-        {row.reason}
+        {row.heldUntil ? (
+          <>
+            Quiet hours until <Timestamp at={row.heldUntil} after />
+          </>
+        ) : (
+          row.reason
+        )}
         {hasVersions && row.version !== null ? <Badge>{`Version ${row.version}`}</Badge> : null}
       </span>
       <span className="muted">

@@ -845,6 +845,8 @@ class CampaignRecipient(TypedDict):
     """`handed_over`: the mail provider accepted the email. `skipped`: not sent on purpose. `failed`: refused or given up. `unknown`: unconfirmed, being looked up at the mail provider. `pending`: not sent yet. Absent with `type`, as everything about sending is."""
     reason: NotRequired[Optional[str]]
     """Why the recipient was skipped or failed, as a sentence; null for other verdicts."""
+    heldUntil: NotRequired[Optional[str]]
+    """When the quiet hours of the contact end, for which the email is on hold; null for all others."""
     version: NotRequired[Optional[int]]
     """Version of the content that was sent; null if nothing was."""
     messageId: NotRequired[Optional[str]]
@@ -6436,6 +6438,8 @@ class ListWorkflowExecutionsQuery(TypedDict):
     """Executions of this contact."""
     stepId: NotRequired[str]
     """Active executions whose contact is at this step."""
+    search: NotRequired[str]
+    """Text in the address of the contact, in any letter case. In the newest 10,000 executions of the workflow also words of its name."""
 
 
 class CountWorkflowContactsQuery(TypedDict):

@@ -5,7 +5,7 @@ import { answer, api } from '../../../api/client.ts';
 import type { components } from '../../../api/schema.d.ts';
 import { useProjectId } from '../../../app/address.ts';
 import { isEqual } from '../../../app/equal.ts';
-import type { Tree } from '../../../conditions/tree.ts';
+import { inOrder, type Tree } from '../../../conditions/tree.ts';
 import { Button } from '../../../ui/Button.tsx';
 import { ConfirmDialog, Dialog } from '../../../ui/Dialog.tsx';
 import { TextField } from '../../../ui/Field.tsx';
@@ -16,18 +16,20 @@ import { filterOf, type ListState } from './list.ts';
 
 type View = components['schemas']['ContactView'];
 
-/** The list that a view shows. */
+/** The list that a view shows. Views are kept as they were written: what the service ignores in a condition, the filter beside the list leaves out. */
 function stateOfView({ id, filter, sort, dir, columns }: View): ListState {
   return {
     search: filter.search ?? '',
     subscribed: filter.subscribed,
-    condition: (filter.condition as unknown as Tree | null | undefined) ?? null,
+    condition: written(filter.condition as unknown as Tree | null | undefined),
     sort,
     dir,
     columns,
     view: id,
   };
 }
+
+const written = (condition: Tree | null | undefined) => (condition ? inOrder(condition) : null);
 
 /** The saved views of the project, which everybody in it shares: choose, save, rename and delete them. */
 export function Views({ state, onChange }: { state: ListState; onChange: (state: ListState) => void }) {
@@ -39,7 +41,8 @@ export function Views({ state, onChange }: { state: ListState; onChange: (state:
     queryFn: async () => (await answer(api.GET('/contacts/views'))).data,
   });
   const view = views.data?.find(({ id }) => id === state.view);
-  const hasChanges = view !== undefined && !isEqual(stateOfView(view), state);
+  const hasChanges =
+    view !== undefined && !isEqual(stateOfView(view), { ...state, condition: written(state.condition) });
   const refresh = () => queries.invalidateQueries({ queryKey: ['contact-views', project] });
   const update = useMutation({
     mutationFn: (id: string) =>

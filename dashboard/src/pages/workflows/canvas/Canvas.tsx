@@ -68,7 +68,7 @@ export interface CanvasEdits {
   onSelectAll: () => void;
 }
 
-// Below the graph, so that it never lies on a step.
+// Map and zoom are below the graph, so that they never lie on a step or on the label of a path.
 const miniSize = { width: 120, height: 72 };
 const nodeTypes: NodeTypes = { step: StepNode };
 const edgeTypes: EdgeTypes = { path: PathEdge };
@@ -133,7 +133,6 @@ export function Canvas({
           {...drawing}
         >
           <Background />
-          <FitControls steps={steps} arranged={arranged} />
           <ChosenInSight id={selection?.kind === 'step' ? selection.id : null} />
           <StepSearch
             steps={steps}
@@ -147,6 +146,7 @@ export function Canvas({
         </ReactFlow>
         <div className="canvas-foot">
           <p className="muted">{foot}</p>
+          <FitControls steps={steps} arranged={arranged} />
           <MiniMap pannable zoomable style={miniSize} ariaLabel="Minimap of the workflow" />
         </div>
       </ReactFlowProvider>

@@ -4,6 +4,7 @@ import { useState } from 'react';
 import { answer, api } from '../../../api/client.ts';
 import type { components } from '../../../api/schema.d.ts';
 import { useFilters, useProjectId } from '../../../app/address.ts';
+import { SearchFilter } from '../../../app/filters.tsx';
 import { Badge } from '../../../ui/Badge.tsx';
 import { Button } from '../../../ui/Button.tsx';
 import { ConfirmDialog } from '../../../ui/Dialog.tsx';
@@ -16,7 +17,7 @@ import { Table } from '../../../ui/Table.tsx';
 import { Timestamp } from '../../../ui/Timestamp.tsx';
 import { toast } from '../../../ui/toasts.tsx';
 import { stepText } from '../../../words/events.ts';
-import { counted } from '../../../words/numbers.ts';
+import { count, counted } from '../../../words/numbers.ts';
 import { AskWhy, WhyButton } from '../../explain/Why.tsx';
 import { GoalResult } from '../GoalResult.tsx';
 import { executionStates, isActive, peopleQuery, refreshWorkflows, type Workflow, workflowQuery } from '../workflow.ts';
@@ -36,15 +37,15 @@ export function Runs() {
 /** The runs of an automation that the address asks for. */
 function useRuns(id: string) {
   const project = useProjectId();
-  const [{ status, stepId, page }] = useFilters();
+  const [{ status, stepId, search, page }] = useFilters();
   return useQuery({
-    queryKey: ['workflows', project, id, 'executions', { status, stepId, page }],
+    queryKey: ['workflows', project, id, 'executions', { status, stepId, search, page }],
     refetchInterval: ({ state }) => (state.data?.data.some(isActive) ? 3_000 : 15_000),
     placeholderData: (before) => before,
     queryFn: () =>
       answer(
         api.GET('/workflows/{id}/executions', {
-          params: { path: { id }, query: { status, stepId, page: Number(page ?? 1), pageSize: 50 } },
+          params: { path: { id }, query: { status, stepId, search, page: Number(page ?? 1), pageSize: 50 } },
         }),
       ),
   });
@@ -53,12 +54,12 @@ function useRuns(id: string) {
 function List({ workflow, executions }: { workflow: Workflow; executions: ReturnType<typeof useRuns> }) {
   const { id, name, enabled, steps } = workflow;
   const project = useProjectId();
-  const [{ status, stepId }, change] = useFilters();
+  const [{ status, stepId, search }, change] = useFilters();
   const [dialog, setDialog] = useState<ShownDialog>(null);
   const people = useQuery(peopleQuery(project, id));
   const active = people.data?.active ?? 0;
-  const isFiltered = Boolean(status || stepId);
-  const failed = status === 'FAILED' ? (executions.data?.total ?? 0) : 0;
+  const isFiltered = Boolean(status || stepId || search);
+  const failed = status === 'FAILED' && !search ? (executions.data?.total ?? 0) : 0;
   return (
     <Page
       title={`Runs of ${name}`}
@@ -90,6 +91,7 @@ function List({ workflow, executions }: { workflow: Workflow; executions: Return
       <GoalResult workflow={id} />
       {enabled ? <Failures workflow={id} onRetry={setDialog} /> : null}
       <Filters steps={steps} />
+      {search ? <SearchReach workflow={id} /> : null}
       <Shown query={executions}>
         {(found) =>
           found.total === 0 ? (
@@ -157,6 +159,7 @@ function Filters({ steps }: { steps: Workflow['steps'] }) {
   const [{ status, stepId }, change] = useFilters();
   return (
     <div className="filters">
+      <SearchFilter label="Search runs" placeholder="Address or name" />
       <SelectField
         label="Status"
         value={status ?? ''}
@@ -183,6 +186,28 @@ function Filters({ steps }: { steps: Workflow['steps'] }) {
       </SelectField>
     </div>
   );
+}
+
+// As many as the service searches by name.
+const mostNames = 10_000;
+
+/** Says what a search leaves out, in a workflow with too many runs to search by name. */
+function SearchReach({ workflow }: { workflow: string }) {
+  const project = useProjectId();
+  const { data: runs = 0 } = useQuery({
+    queryKey: ['workflows', project, workflow, 'executions', 'total'],
+    queryFn: async () =>
+      (
+        await answer(
+          api.GET('/workflows/{id}/executions', { params: { path: { id: workflow }, query: { pageSize: 1 } } }),
+        )
+      ).total,
+  });
+  return runs > mostNames ? (
+    <p className="mb-3 text-sm text-muted">
+      Searches all addresses, and the names of contacts in the newest {count(mostNames)} runs.
+    </p>
+  ) : null;
 }
 
 type Execution = components['schemas']['ListWorkflowExecutionsResult']['data'][number];
