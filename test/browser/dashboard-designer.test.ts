@@ -595,7 +595,7 @@ test('“did they open that mail?” is asked of a step by its name, before that
   ]);
 });
 
-test('the small map lies beside the graph at every width, never on a step', async () => {
+test('the small map and the zoom lie below the graph at every width, never on a step or a label', async () => {
   const { own, inDashboard, open } = designer;
   const { id } = await own.automation({ name: 'Lang' });
   for (let n = 0; n < 14; n += 1)
@@ -610,9 +610,11 @@ test('the small map lies beside the graph at every width, never on a step', asyn
       await page.setViewportSize({ width, height: 900 });
       await open(page, `workflows/${id}`);
       await stepOn(page, 'Tag 13').waitFor();
-      const map = await page.locator('.react-flow__minimap').boundingBox();
       const graph = await page.locator('.react-flow__pane').boundingBox();
-      if (!map || !graph) throw new Error('Something is not to be seen');
-      expect(map.y).toBeGreaterThanOrEqual(graph.y + graph.height);
+      for (const part of ['minimap', 'controls']) {
+        const place = await page.locator(`.react-flow__${part}`).boundingBox();
+        if (!place || !graph) throw new Error('Something is not to be seen');
+        expect(place.y, part).toBeGreaterThanOrEqual(graph.y + graph.height);
+      }
     });
 });

@@ -107,6 +107,35 @@ test('a file of an audience is mapped, previewed, imported into a segment with p
   expect(custom.map(({ field }: { field: string }) => field)).not.toContain('data.notes');
 });
 
+test('columns become the fields that they are in other letters, and variables find those that an import wrote', async () => {
+  const own = await aProject(database, 'Names');
+  const call = (method: string, path: string, body?: object) => api.call(own.secretKey, method, path, body);
+  await call('POST', '/contacts', { email: 'enno@example.org', data: { first_name: 'Enno' } });
+  const content = 'E-Mail,First Name,FAVORITE BIRD\nenno@example.org,Enno,Tern\nokke@example.org,Okke,Eider\n';
+  await asOwner(browser, { api, database, project: own }, async (page) => {
+    await page.goto(`${api.url}/app/${own.id}/contacts`);
+    await page.getByRole('button', { name: 'Import', exact: true }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog
+      .getByLabel('File')
+      .setInputFiles({ name: 'fair.csv', mimeType: 'text/csv', buffer: Buffer.from(content) });
+    const chosen = (name: string) => dialog.getByLabel(`Import ${name} as`, { exact: true }).locator('option:checked');
+    await expect.poll(() => chosen('First Name').textContent()).toBe('first_name');
+    await expect.poll(() => chosen('FAVORITE BIRD').textContent()).toBe('New field');
+    const name = dialog.getByLabel('Name of the field for FAVORITE BIRD');
+    await expect.poll(() => name.inputValue()).toBe('favoriteBird');
+    await dialog.getByRole('button', { name: 'Preview changes' }).click();
+    await dialog.getByRole('button', { name: 'Import 2 rows' }).click();
+    await dialog.getByText('Created', { exact: true }).waitFor();
+  });
+  const { data } = (await call('GET', '/contacts?search=okke')).body;
+  expect(data[0].data).toEqual({ first_name: 'Okke', favoriteBird: 'Eider' });
+  // What starters say is found in the field that an import wrote.
+  const letter = { subject: 'Hi {{firstName}}', body: '<p>The {{favorite_bird}}</p>', contactId: data[0].id };
+  const preview = (await call('POST', '/templates/preview', letter)).body;
+  expect(preview).toMatchObject({ subject: 'Hi Okke', html: expect.stringContaining('The Eider') });
+});
+
 test('an import asks whether to subscribe new contacts, says how many that are, and keeps the source of their consent', async () => {
   const own = await aProject(database, 'Consent');
   const call = (method: string, path: string, body?: object) => api.call(own.secretKey, method, path, body);
