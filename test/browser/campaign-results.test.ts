@@ -126,7 +126,7 @@ test.each([desktop, phone])(
       await row(page, 'Night count').getByText('On hold', { exact: true }).waitFor();
       await page.getByRole('link', { name: 'Night count' }).click();
       await page.getByRole('heading', { name: 'Night count', level: 1 }).waitFor();
-      await page.getByText('On hold', { exact: true }).waitFor();
+      await page.locator('header').getByText('On hold', { exact: true }).waitFor();
       await page
         .getByText(/^On hold for 2 contacts in quiet hours, the first until .*[AP]M \(in \d+ hours\)\.$/)
         .waitFor();
