@@ -11,7 +11,7 @@ import { applyNotification } from '../../src/feedback/reports/notify.ts';
 import { totalOf, totalOfContact } from '../../src/insight/activity/total-queries.ts';
 import { activityTypes, sources } from '../../src/insight/activity/types.ts';
 import { newId } from '../../src/lib/ids.ts';
-import { hourMs, type Span, sqlSpan } from '../../src/lib/time.ts';
+import { dayMs, hourMs, type Span, sqlSpan } from '../../src/lib/time.ts';
 import { foldMailChanges, type MailCounts, mailByDay, mailCounts } from '../../src/mail/ledger/mail-count-queries.ts';
 import { advanceDeps, anAutomation, letIn } from '../support/automation-fixtures.ts';
 import { type TestDatabase, testDatabase } from '../support/database.ts';
@@ -231,6 +231,22 @@ test('the total of a contact counts its own items only', async () => {
   for (const { id, items } of contacts)
     expect(await totalOfContact(database.db, project.id, id, whole, everything)).toBe(items);
   expect(contacts.some(({ items }) => items > 3)).toBe(true);
+});
+
+test('what was sent to a contact lately is counted by its events as by the ledger', async () => {
+  const random = seeded(8);
+  const project = await aProject(database.db);
+  await liveThrough(database, project, random, { steps: 150, instants, deleting: false });
+  const from = new Date(Date.now() - 30 * dayMs);
+  const contacts = await database.db.rows<{ id: string; sent: number }>(
+    `select c.id, (select count(*) from emails m where m.contact_id = c.id and m.sent_at >= $2)::int as sent
+     from contacts c where c.project_id = $1`,
+    [project.id, from],
+  );
+  const span = sqlSpan({ from, until: null }, hourMs);
+  for (const { id, sent } of contacts)
+    expect(await totalOfContact(database.db, project.id, id, span, new Set(['email.sent']))).toBe(sent);
+  expect(contacts.some(({ sent }) => sent > 0)).toBe(true);
 });
 
 test('deleting a project leaves no counts of it behind', async () => {

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { countNewEvents } from '../../src/contacts/events/counting-queries.ts';
 import { feedPage } from '../../src/insight/activity/feed-queries.ts';
 import { activityStats, recentCount } from '../../src/insight/activity/stats.ts';
-import { totalOf } from '../../src/insight/activity/total-queries.ts';
+import { totalOf, totalOfContact } from '../../src/insight/activity/total-queries.ts';
 import { type ActivityType, activityTypes, boundAt, sources } from '../../src/insight/activity/types.ts';
 import { listDeliveries } from '../../src/insight/webhooks/log.ts';
 import { parseCondition } from '../../src/lib/conditions/condition.ts';
@@ -270,9 +270,15 @@ test('what is asked about the newest days costs the same beside a longer history
     return plans.reduce((sum, plan) => sum + plan['Shared Hit Blocks'] + plan['Shared Read Blocks'], 0);
   };
   const asked = sources.map(() => true);
+  const readerOf = async (id: string) =>
+    (await db.row<{ id: string }>('select id from contacts where project_id = $1 order by email limit 1', [id]))?.id ??
+    '';
+  const readers = { [short]: await readerOf(short), [long]: await readerOf(long) };
   const costs = async (id: string) => ({
     feed: await pages((sql) => feedPage(sql, id, { ...page, contactId: null, asked })),
     total: await pages((sql) => totalOf(sql, id, range, types)),
+    'feed of a contact': await pages((sql) => feedPage(sql, id, { ...page, contactId: readers[id] ?? '', asked })),
+    'total of a contact': await pages((sql) => totalOfContact(sql, id, readers[id] ?? '', range, types)),
     stats: await pages((sql) => activityStats(sql, id, { startDate }, now)),
     segment: await pages((sql) => countMatching(sql, id, { condition, segments: new Map() }, now)),
   });

@@ -2,6 +2,7 @@ import { eventData, mostListedEventBytes } from '../../contacts/events/queries.t
 import { mostContactBytes } from '../../contacts/limits.ts';
 import { contactsAndTrash } from '../../contacts/trash-queries.ts';
 import type { JsonObjectValue } from '../../lib/contact-data.ts';
+import { dayMs } from '../../lib/time.ts';
 import { jsonWithin } from '../../store/heavy-reads.ts';
 import { type Database, join, type Query, raw, sql } from '../../store/sql.ts';
 import { type Bound, type Source, sources } from './types.ts';
@@ -60,11 +61,13 @@ export interface FeedPageRequest {
 }
 
 // Each source has its newest rows read by an index of its own order, so that a page costs the same at any depth
-// and in a table of any size. A source that is not asked for is not read. Mail sent to one contact is found in the ledger:
-// an index of its order on events would cost every message of every campaign.
+// and in a table of any size. A source that is not asked for is not read. Mail sent to one contact has no such index, which would cost every message
+// of every campaign: it is found among the contact's events of a span that is short, else in the ledger, by all mail that the contact got.
 function keysOf(source: Source, projectId: string, { contactId, from, bounds, asked }: FeedPageRequest): Query {
   const place = sources.indexOf(source);
-  const [table, at, id, contact] = keyColumns(source, contactId !== null);
+  const sentToContact = contactId !== null && source.event === 'email.sent';
+  const [table, at, id, contact] = keyColumns(source, sentToContact && !hasAllEvents(from));
+  const recorded = sentToContact && table === 'events' ? sql` and e.created_at >= ${recordedFrom(from)}` : raw('');
   const named =
     source.rows === 'suppressed'
       ? ' and e.suppression is not null'
@@ -75,21 +78,31 @@ function keysOf(source: Source, projectId: string, { contactId, from, bounds, as
   return sql`(select ${raw(place)} as source, ${raw(at)} as at, ${raw(id)} as id, ${raw(contact)} as contact_id,
       ${raw(`'${source.prefix}' || ${id} || '${source.suffix}'`)} as item
     from ${raw(table)} e
-    where ${asked[place]}::boolean and ${raw(contactId === null ? 'e.project_id' : 'e.contact_id')} = ${contactId ?? projectId}::uuid${raw(named)}
+    where ${asked[place]}::boolean and ${raw(contactId === null ? 'e.project_id' : 'e.contact_id')} = ${contactId ?? projectId}::uuid${raw(named)}${recorded}
       and ${raw(at)} >= ${from}::timestamptz and ${raw(at)} <= ${until}::timestamptz
       and (${raw(at)}, ${raw(id)}) < (${until}::timestamptz, ${bounds[place]?.uuid}::uuid)
     order by ${raw(at)} desc, ${raw(id)} desc limit ${raw(longestPage + 1)})`;
 }
 
+/** Whether events are kept for so long, wherever they have an end (EVENT_RETENTION_DAYS is 31 at least), that all since this ISO instant are there. */
+export function hasAllEvents(from: string): boolean {
+  return Date.parse(from) >= Date.now() - 31 * dayMs;
+}
+
+/** SQL of when an event of mail is recorded at the earliest that happened at this ISO instant or later, by a clock that may be fast. */
+export function recordedFrom(from: string): Query {
+  return sql`${from}::timestamptz - interval '1 hour'`;
+}
+
 function keyColumns(
   { rows, event, at }: Source,
-  ofContact: boolean,
+  inLedger: boolean,
 ): [table: string, at: string, id: string, contact: string] {
   if (rows === 'campaigns') return ['campaigns', 'e.sent_at', 'e.id', 'null::uuid'];
   if (rows === 'suppressed') return ['emails', 'e.created_at', 'e.id', 'e.contact_id'];
   if (rows === 'runs') return ['automation_runs', `e.${at}`, 'e.id', 'e.contact_id'];
   if (event === null) return ['events', 'e.created_at', 'e.id', 'e.contact_id'];
-  return ofContact && event === 'email.sent'
+  return inLedger
     ? ['emails', 'e.sent_at', 'e.id', 'e.contact_id']
     : ['events', 'e.mail_at', 'e.email_id', 'e.contact_id'];
 }
