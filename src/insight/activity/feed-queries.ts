@@ -2,7 +2,7 @@ import { eventData, mostListedEventBytes } from '../../contacts/events/queries.t
 import { mostContactBytes } from '../../contacts/limits.ts';
 import { contactsAndTrash } from '../../contacts/trash-queries.ts';
 import type { JsonObjectValue } from '../../lib/contact-data.ts';
-import { dayMs } from '../../lib/time.ts';
+import { dayMs, hourMs } from '../../lib/time.ts';
 import { jsonWithin } from '../../store/heavy-reads.ts';
 import { type Database, join, type Query, raw, sql } from '../../store/sql.ts';
 import { type Bound, type Source, sources } from './types.ts';
@@ -66,8 +66,8 @@ export interface FeedPageRequest {
 function keysOf(source: Source, projectId: string, { contactId, from, bounds, asked }: FeedPageRequest): Query {
   const place = sources.indexOf(source);
   const sentToContact = contactId !== null && source.event === 'email.sent';
-  const [table, at, id, contact] = keyColumns(source, sentToContact && !hasAllEvents(from));
-  const recorded = sentToContact && table === 'events' ? sql` and e.created_at >= ${recordedFrom(from)}` : raw('');
+  const since = sentToContact ? recordedSince(from) : null;
+  const [table, at, id, contact] = keyColumns(source, sentToContact && since === null);
   const named =
     source.rows === 'suppressed'
       ? ' and e.suppression is not null'
@@ -78,20 +78,20 @@ function keysOf(source: Source, projectId: string, { contactId, from, bounds, as
   return sql`(select ${raw(place)} as source, ${raw(at)} as at, ${raw(id)} as id, ${raw(contact)} as contact_id,
       ${raw(`'${source.prefix}' || ${id} || '${source.suffix}'`)} as item
     from ${raw(table)} e
-    where ${asked[place]}::boolean and ${raw(contactId === null ? 'e.project_id' : 'e.contact_id')} = ${contactId ?? projectId}::uuid${raw(named)}${recorded}
+    where ${asked[place]}::boolean and ${raw(contactId === null ? 'e.project_id' : 'e.contact_id')} = ${contactId ?? projectId}::uuid${raw(named)}
+      and ${raw(since === null ? `timestamptz 'infinity'` : 'e.created_at')} >= ${since ?? '-infinity'}::timestamptz
       and ${raw(at)} >= ${from}::timestamptz and ${raw(at)} <= ${until}::timestamptz
       and (${raw(at)}, ${raw(id)}) < (${until}::timestamptz, ${bounds[place]?.uuid}::uuid)
     order by ${raw(at)} desc, ${raw(id)} desc limit ${raw(longestPage + 1)})`;
 }
 
-/** Whether events are kept for so long, wherever they have an end (EVENT_RETENTION_DAYS is 31 at least), that all since this ISO instant are there. */
-export function hasAllEvents(from: string): boolean {
-  return Date.parse(from) >= Date.now() - 31 * dayMs;
-}
-
-/** SQL of when an event of mail is recorded at the earliest that happened at this ISO instant or later, by a clock that may be fast. */
-export function recordedFrom(from: string): Query {
-  return sql`${from}::timestamptz - interval '1 hour'`;
+/**
+ * Where all events since the ISO instant `from` are there, wherever events have an end (EVENT_RETENTION_DAYS is 31 at least): since when those are recorded
+ * that happened from then on, by a clock that may be fast. Else null.
+ */
+export function recordedSince(from: string): string | null {
+  const instant = Date.parse(from);
+  return instant >= Date.now() - 31 * dayMs ? new Date(instant - hourMs).toISOString() : null;
 }
 
 function keyColumns(

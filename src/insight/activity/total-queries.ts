@@ -1,7 +1,7 @@
 import { hourMs, type SqlSpan } from '../../lib/time.ts';
 import { countedSpan } from '../../store/columns.ts';
 import { type Database, raw, sql } from '../../store/sql.ts';
-import { hasAllEvents, recordedFrom } from './feed-queries.ts';
+import { recordedSince } from './feed-queries.ts';
 import { type ActivityType, sources } from './types.ts';
 
 // As `activity_counts` calls them; all other events are counted together, under no name.
@@ -77,16 +77,16 @@ export async function totalOfContact(
   types: ReadonlySet<ActivityType>,
 ): Promise<number> {
   const has = (type: ActivityType) => types.has(type);
-  const [sent, sentAt] = hasAllEvents(from)
-    ? [sql`events m where m.name = 'email.sent' and m.created_at >= ${recordedFrom(from)}`, raw('m.mail_at')]
-    : [sql`emails m where m.sent_at is not null`, raw('m.sent_at')];
+  const since = recordedSince(from);
+  const [sent, sentAt] =
+    since === null ? ['emails', 'sent_at'] : ['events', `case when name = 'email.sent' then mail_at end`];
   const row = await db.row<{ total: number }>(sql`
     select ((select count(*) from events where ${has('event.triggered')}::boolean
         and contact_id = c.id and created_at >= ${from}::timestamptz and created_at < ${until}::timestamptz)
       + (select count(*) from events where contact_id = c.id and name <> 'email.sent' and name = any (${countedKinds(types)}::text[])
         and mail_at >= ${from}::timestamptz and mail_at < ${until}::timestamptz)
-      + (select count(*) from ${sent} and ${has('email.sent')}::boolean
-        and m.contact_id = c.id and ${sentAt} >= ${from}::timestamptz and ${sentAt} < ${until}::timestamptz)
+      + (select count(*) from ${raw(sent)} where ${has('email.sent')}::boolean and contact_id = c.id and created_at >= ${since ?? '-infinity'}::timestamptz
+        and ${raw(sentAt)} >= ${from}::timestamptz and ${raw(sentAt)} < ${until}::timestamptz)
       + (select count(*) from emails where ${has('email.suppressed')}::boolean
         and contact_id = c.id and suppression is not null and created_at >= ${from}::timestamptz and created_at < ${until}::timestamptz)
       + (select count(*) from automation_runs where ${has('workflow.started')}::boolean
