@@ -111,6 +111,7 @@ import { Migration20261129084000_held_contacts } from './Migration20261129084000
 import { Migration20261129093000_arrivals_without_context } from './Migration20261129093000_arrivals_without_context.ts';
 import { Migration20261129100000_simulations } from './Migration20261129100000_simulations.ts';
 import { Migration20261129114000_quiet_changes } from './Migration20261129114000_quiet_changes.ts';
+import { Migration20261129151500_turns } from './Migration20261129151500_turns.ts';
 
 /** Every migration in the order it runs. A released one is never edited; a change of the schema is a new one. Functions have files of their own. */
 export const migrations = [
@@ -262,4 +263,5 @@ export const migrations = [
   },
   { name: 'Migration20261129100000_simulations', class: Migration20261129100000_simulations },
   { name: 'Migration20261129114000_quiet_changes', class: Migration20261129114000_quiet_changes },
+  { name: 'Migration20261129151500_turns', class: Migration20261129151500_turns },
 ];

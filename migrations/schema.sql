@@ -298,7 +298,8 @@ create index automation_runs_version on automation_runs using btree (version_id)
 create index automation_runs_walk on automation_runs using btree (automation_id, id) where (status = any (array['RUNNING'::text, 'WAITING'::text]));
 create trigger automation_runs_forgotten after delete on automation_runs referencing old table as gone for each statement execute function forget_runs();
 
--- One execution of a step. `outcome` is set once, by the event or by the timeout, whichever is first.
+-- One execution of a step. `outcome` is set once, by the event or by the timeout, whichever is first. `turn_ms` is how long after `scheduled_for` it is the
+-- turn of the contact, where others of the automation wait for that instant too.
 create table automation_step_runs (
   id uuid not null,
   run_id uuid not null,
@@ -323,6 +324,7 @@ create table automation_step_runs (
   updated_at timestamp(3) with time zone default now() not null,
   unwritten_calls smallint default 0 not null,
   repeated_calls smallint default 0 not null,
+  turn_ms integer default 0 not null,
   branch text generated always as (coalesce((output ->> 'branch'::text), (output ->> 'waitOutcome'::text), case when (status = 'COMPLETED'::text) then case when (step_type <> 'WEBHOOK'::text) then 'next'::text when ((output ->> 'success'::text) = 'true'::text) then 'success'::text else 'failure'::text end else null::text end)) stored,
   constraint automation_step_runs_pkey primary key (id),
   constraint automation_step_runs_run_id_seq_key unique (run_id, seq),
@@ -334,6 +336,7 @@ create index automation_step_runs_delays on automation_step_runs using btree (pr
 create index automation_step_runs_invalid_zones on automation_step_runs using btree (step_id, started_at) where (output ? 'invalidZone'::text);
 create index automation_step_runs_reached on automation_step_runs using btree (step_id, started_at, branch, status);
 create index automation_step_runs_resolved on automation_step_runs using btree (updated_at, id) where ((status = 'WAITING'::text) and (resume_event_id is not null));
+create index automation_step_runs_turns on automation_step_runs using btree (step_id, scheduled_for, turn_ms) where ((step_type = 'WAIT_UNTIL'::text) and (status = 'SCHEDULED'::text));
 create index automation_step_runs_until on automation_step_runs using btree (contact_id) where ((step_type = 'WAIT_UNTIL'::text) and (status = 'SCHEDULED'::text));
 create index automation_step_runs_waits on automation_step_runs using btree (project_id, event_name, contact_id) where ((status = 'WAITING'::text) and (outcome is null));
 
@@ -2181,7 +2184,7 @@ begin
         e.id >= fresh and e.workflow_step_execution_id is not null and (not r.searched or coalesce(w.source_event_id, w.id) < fresh and not exists (
           select from automation_step_runs s
           where s.run_id = w.id and s.started_at < r.held_at and s.completed_at >= r.held_at
-            and case when s.outcome = 'EVENT' then s.resume_event_id >= fresh else coalesce(s.scheduled_for, s.execute_after) > last_call end)) as is_repeated,
+            and case when s.outcome = 'EVENT' then s.resume_event_id >= fresh else coalesce(s.scheduled_for + s.turn_ms * interval '1 millisecond', s.execute_after) > last_call end)) as is_repeated,
         m.email_id is not null as is_found, row_number() over (partition by q.project_id order by q.created_at, q.email_id) as place
       from email_queue q join emails e on e.id = q.email_id
         left join automation_runs w on w.id = e.workflow_execution_id

@@ -63,7 +63,7 @@ begin
         e.id >= fresh and e.workflow_step_execution_id is not null and (not r.searched or coalesce(w.source_event_id, w.id) < fresh and not exists (
           select from automation_step_runs s
           where s.run_id = w.id and s.started_at < r.held_at and s.completed_at >= r.held_at
-            and case when s.outcome = 'EVENT' then s.resume_event_id >= fresh else coalesce(s.scheduled_for, s.execute_after) > last_call end)) as is_repeated,
+            and case when s.outcome = 'EVENT' then s.resume_event_id >= fresh else coalesce(s.scheduled_for + s.turn_ms * interval '1 millisecond', s.execute_after) > last_call end)) as is_repeated,
         m.email_id is not null as is_found, row_number() over (partition by q.project_id order by q.created_at, q.email_id) as place
       from email_queue q join emails e on e.id = q.email_id
         left join automation_runs w on w.id = e.workflow_execution_id

@@ -173,9 +173,12 @@ export const runColumns = raw(`r.id, r.automation_id as "workflowId", r.contact_
   ${instants('r', ['started_at', 'startedAt'], ['completed_at', 'completedAt'])}, r.project_id as "projectId",
   r.version_id as "versionId", r.next_version_id as "nextVersionId", r.entry`);
 
+/** SQL of when a delay ends, or a wait for an instant at the turn of its contact, over the alias `x` of `automation_step_runs`. */
+export const endOfWait = "(x.scheduled_for + x.turn_ms * interval '1 millisecond')";
+
 /** Select list of a step execution in an answer, over the alias `x` of `automation_step_runs` and `s` of its step. */
 export const stepRunColumns = raw(`x.id, x.run_id as "executionId", x.step_id as "stepId", x.status,
-  ${isoText('x.scheduled_for')} as "scheduledFor", ${isoText('x.execute_after')} as "executeAfter", x.input, x.output, x.error,
+  ${isoText(endOfWait)} as "scheduledFor", ${isoText('x.execute_after')} as "executeAfter", x.input, x.output, x.error,
   ${instants('x', ['started_at', 'startedAt'], ['completed_at', 'completedAt'])},
   greatest(0, round(extract(epoch from coalesce(x.completed_at, now()) - x.started_at) * 1000))::float8 as "durationMs",
   jsonb_build_object('id', x.step_id, 'name', coalesce(s.name, x.step_name), 'type', x.step_type) as step`);

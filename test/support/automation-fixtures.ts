@@ -224,13 +224,14 @@ export async function automationRuntime(
     mostUnderWay?: number;
     startsPerHour?: number;
     address?: string;
+    advance?: Partial<AdvanceDeps>;
   } = {},
 ): Promise<TestRuntime> {
   const { db } = database;
   const log = pino({ level: process.env.TEST_LOG_LEVEL ?? 'silent' });
   const worker = await testWorker({
     activities: {
-      ...automationActivities(advanceDeps(db)),
+      ...automationActivities({ ...advanceDeps(db), ...options.advance }),
       ...webhookActivities({
         db,
         links: {

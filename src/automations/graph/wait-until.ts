@@ -1,6 +1,7 @@
 import * as v from 'valibot';
 import { parseIsoDate } from '../../lib/conditions/dates.ts';
 import type { JsonObjectValue, JsonValue } from '../../lib/contact-data.ts';
+import { placeWithin } from '../../lib/ids.ts';
 import {
   dayMs,
   hourMs,
@@ -166,6 +167,23 @@ export function dateInstant(
   const wall = (isDay ? read : read + offsetAt(read, zone)) + by;
   const instant = wallInstant(at ? Math.floor(wall / dayMs) * dayMs + timeOfDayMs(at) : wall, zone);
   return instant > lastInstant ? null : instant;
+}
+
+/** How many contacts of a workflow who wait for one instant continue in a second; two cores take as many. */
+export const turnsPerSecond = 60;
+
+/** Within how long after the instant all of them continue, in milliseconds. */
+export const longestTurnMs = hourMs / 2;
+
+/**
+ * Returns how long after an instant it is the turn of a contact who waits for it, in milliseconds. `last` is the latest turn of those who wait already,
+ * null for none: the first continues at the instant itself. Where the time is full, contacts have turns by their IDs.
+ */
+export function turnAfter(last: number | null, until: number, contactId: string, perSecond: number): number {
+  // Counted in turns, because milliseconds are rounded.
+  const turn = last === null ? 0 : Math.floor((last * perSecond) / 1_000) + 1;
+  const ms = Math.ceil((turn * 1_000) / perSecond);
+  return Math.min(ms < longestTurnMs ? ms : placeWithin(contactId, longestTurnMs), lastInstant - until);
 }
 
 /** A time at which a date of a contact starts a workflow: the day of the date, which tells it from others, and the instant. */

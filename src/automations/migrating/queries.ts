@@ -1,10 +1,11 @@
 import { defineEntity, type InferEntity, LockMode } from '@mikro-orm/core';
+import { activeStatuses } from '../../lib/enums.ts';
 import { ofProject } from '../../projects/queries.ts';
 import { baseColumns, isoText } from '../../store/columns.ts';
 import { type StalledQuery, stalledRows } from '../../store/outbox/recovery.ts';
 import { recordingEvents } from '../../store/record-events.ts';
 import { type Database, raw, sql } from '../../store/sql.ts';
-import { Automation, AutomationVersion } from '../entity.ts';
+import { Automation, AutomationRun, AutomationVersion } from '../entity.ts';
 import type { StepType } from '../graph/step-configs.ts';
 import { isActive, isOpenStep, runEvents } from '../rows.ts';
 import type { MovePlan, WaitTimes } from './rules.ts';
@@ -77,15 +78,14 @@ export async function cancelMigrationRow(db: Database, id: string): Promise<void
 }
 
 /** How many contacts of other versions than this one stand at which step. */
-export function contactsOfOtherVersions(
+export async function contactsOfOtherVersions(
   db: Database,
   automationId: string,
   versionId: string,
 ): Promise<{ stepId: string | null; people: number }[]> {
-  return db.rows(sql`
-    select r.current_step_id as "stepId", count(*)::int as people from automation_runs r
-    where r.automation_id = ${automationId} and r.${isActive} and r.version_id <> ${versionId}
-    group by r.current_step_id`);
+  const where = { automationId, status: [...activeStatuses.all], versionId: { $ne: versionId } };
+  const counts = await db.em.countBy(AutomationRun, 'currentStepId', { where });
+  return Object.entries(counts).map(([key, people]) => ({ stepId: key === 'null' ? null : key, people }));
 }
 
 /** Every step that a version of the automation has had, by its newest name. */

@@ -5,7 +5,7 @@ import { type Database, raw, sql } from '../../store/sql.ts';
 import { Template } from '../../templates/queries.ts';
 import { AutomationDate } from '../entity.ts';
 import { findAutomation, found, stepsOf } from '../queries.ts';
-import { isActive } from '../rows.ts';
+import { endOfWait, isActive } from '../rows.ts';
 import { pinnedVersion } from '../versions.ts';
 import { contactsByStep, countPaths, PathCountCache, pendingEnrollments } from './queries.ts';
 import type { CountWorkflowPeople, WorkflowPeople } from './schema.ts';
@@ -119,6 +119,8 @@ export async function upcomingMails(
     seen += first.looked;
     after = { at: first.lastAt, id: first.lastId };
   }
+  // Who waits for one instant continues one after the other, others meanwhile.
+  found.sort((one, other) => (one.at < other.at ? -1 : one.at > other.at ? 1 : 0));
   const ids = [...new Set(found.flatMap(({ templateId }) => templateId ?? []))];
   const templates = await db.em.find(Template, { projectId, id: ids }, { fields: ['subject'] });
   const subjectOf = new Map(templates.map(({ id, subject }) => [id, subject]));
@@ -146,7 +148,7 @@ function pageOfDelays(
 ): Promise<DelayOfPage[]> {
   return db.rows<DelayOfPage>(sql`
     with looked as materialized (
-      select id, run_id, seq, step_id, contact_id, scheduled_for from automation_step_runs
+      select id, run_id, seq, step_id, contact_id, scheduled_for, turn_ms from automation_step_runs
       where project_id = ${projectId} and status = 'SCHEDULED'
         and (scheduled_for, id) > (${after.at}::timestamptz, ${after.id}::uuid)
         and scheduled_for <= ${until.toISOString()}::timestamptz
@@ -154,7 +156,7 @@ function pageOfDelays(
     select (select count(*) from looked)::int as looked, l.scheduled_for::text as "lastAt", l.id as "lastId", found.*
     from (select scheduled_for, id from looked order by scheduled_for desc, id desc limit 1) l
       left join lateral (
-        select x.id, ${raw(isoText('x.scheduled_for'))} as at, x.step_id as "stepId",
+        select x.id, ${raw(isoText(endOfWait))} as at, x.step_id as "stepId",
           coalesce(r.next_version_id, r.version_id) as "versionId", c.id as "contactId", c.email as "contactEmail",
           a.name as "workflowName"
         from looked x join automation_runs r on r.id = x.run_id and r.seq = x.seq + 1

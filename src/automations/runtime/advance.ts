@@ -8,6 +8,7 @@ import { isoInstant } from '../../store/columns.ts';
 import { type Database, withSavepoint } from '../../store/sql.ts';
 import { AutomationGoal, AutomationRun } from '../entity.ts';
 import { type Exits, endsOf } from '../graph/exits.ts';
+import { turnAfter, turnsPerSecond } from '../graph/wait-until.ts';
 import { pinnedVersion } from '../versions.ts';
 import { decideCondition, type StepContact, type TreeScope, treesHold } from './condition.ts';
 import { type Directive, StepFailure } from './directive.ts';
@@ -19,6 +20,7 @@ import {
   awaitedEvent,
   elapsedMs,
   type LockedRun,
+  lastTurn,
   lockContactOf,
   lockOpenStepRun,
   lockRun,
@@ -36,7 +38,50 @@ export interface AdvanceDeps {
   billing: BillingSettings;
   /** Says that a project has mail in its queue; called after the commit. */
   wake(projectId: string): void;
+  /** Gives contacts who wait for one instant their turns; those of the process when absent. */
+  turns?: Turns;
 }
+
+const uncommittedMs = 2_000;
+const mostGiven = 1_000;
+
+/**
+ * Gives contacts who wait for one instant their turns, one for each process. Transactions do not see what others have not committed, and a worker makes many
+ * at the same time: so what this process gave within the last moments counts too. A turn of another process may be given once more, at most to as many
+ * contacts as there are processes, which is what these can take. A counter or a lock for all of them would let the contacts of a workflow wait for each other.
+ */
+export class Turns {
+  readonly #perSecond: number;
+  /** The latest turn by the automation and the instant, and when it was given; the latest ones stand last. */
+  readonly #given = new Map<string, { ms: number; at: number }>();
+
+  constructor(perSecond = turnsPerSecond) {
+    this.#perSecond = perSecond;
+  }
+
+  /** Returns how long after an instant it is the turn of a run's contact, in milliseconds: after those who wait for it at some steps. */
+  async take(
+    tx: Database,
+    { automationId, contactId }: LockedRun,
+    stepIds: readonly string[],
+    until: string,
+  ): Promise<number> {
+    const committed = await lastTurn(tx, stepIds, until);
+    const key = `${automationId} ${until}`;
+    const at = performance.now();
+    const before = this.#given.get(key);
+    const open = before !== undefined && at - before.at < uncommittedMs ? before.ms : null;
+    const last = committed === null || open === null ? (committed ?? open) : Math.max(committed, open);
+    const turn = turnAfter(last, Date.parse(until), contactId, this.#perSecond);
+    this.#given.delete(key);
+    this.#given.set(key, { ms: Math.max(turn, last ?? 0), at });
+    const [oldest] = this.#given.size > mostGiven ? this.#given.keys() : [];
+    if (oldest !== undefined) this.#given.delete(oldest);
+    return turn;
+  }
+}
+
+const turnsOfProcess = new Turns();
 
 interface Advanced {
   directive: Directive;
@@ -96,7 +141,7 @@ async function move(
   const exit = isTested ? await testExits(tx, run, open) : null;
   if (open !== null && isTested && exit === null) await testAwaited(tx, run, open);
   const { directive, hasMail } = await walk(
-    { run, contact, effects: effectsOn(tx, quota), holdsUsage },
+    { run, contact, effects: effectsOn(tx, quota, deps), holdsUsage },
     open,
     mayAct,
     exit,
@@ -137,7 +182,11 @@ async function testAwaited(tx: Database, run: LockedRun, open: StepRun): Promise
 }
 
 /** The effects of runs: on the rows of the database, in the transaction that moves the run on. */
-function effectsOn(tx: Database, quota: Pick<MailQuota, 'take'>): Effects {
+function effectsOn(
+  tx: Database,
+  quota: Pick<MailQuota, 'take'>,
+  { turns = turnsOfProcess }: Pick<AdvanceDeps, 'turns'>,
+): Effects {
   const scopeOf = (run: LockedRun): TreeScope => ({
     projectId: run.projectId,
     now: new Date(run.now),
@@ -152,6 +201,7 @@ function effectsOn(tx: Database, quota: Pick<MailQuota, 'take'>): Effects {
     hold: ({ run, contact }, trees) => treesHold(tx, trees, contact, scopeOf(run)),
     decide: ({ run, contact }, config) => decideCondition(tx, config, { contact, context: run.context }, scopeOf(run)),
     eventSinceEntry: (run, asked) => awaitedEvent(tx, run, { ...asked, since: 'entry', wait: null }),
+    turn: (run, stepIds, until) => turns.take(tx, run, stepIds, until),
     event: (id) => resumingEvent(tx, id),
     async send({ run, contact }, step, stepRunId) {
       const config = configOf('SEND_EMAIL', step);

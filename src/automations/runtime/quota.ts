@@ -20,11 +20,16 @@ export function waitsStill(
 const recheckMs = 30_000;
 
 /**
- * The ISO instant at which a step that waits is to be looked at, or null where only an event ends it. An event whose transaction was under way
+ * The ISO instant at which a step that waits is to be looked at, or null where only an event ends it. One that waits for an instant is left at the turn
+ * of the contact. An event whose transaction was under way
  * while a wait that counts from the entry began has not been found by either: such a wait checks for it once more.
  */
-export function dueOf({ stepType, input, startedAt, executeAfter, scheduledFor }: StepRun, now: string): string | null {
-  if (stepType !== 'WAIT_FOR_EVENT' || input?.countsFrom !== 'entry') return scheduledFor ?? executeAfter;
+export function dueOf(
+  { stepType, input, startedAt, executeAfter, scheduledFor, turnMs }: StepRun,
+  now: string,
+): string | null {
+  if (scheduledFor !== null) return new Date(Date.parse(scheduledFor) + turnMs).toISOString();
+  if (stepType !== 'WAIT_FOR_EVENT' || input?.countsFrom !== 'entry') return executeAfter;
   const again = new Date(Date.parse(startedAt) + recheckMs).toISOString();
   return again > now && (executeAfter === null || again < executeAfter) ? again : executeAfter;
 }
@@ -35,7 +40,7 @@ export function standing(seq: number, open: StepRun | null, now: string): Direct
   const step: StepAt = { id: open.stepId, type: open.stepType, name: open.stepName, since: open.startedAt };
   if (open.stepType === 'DELAY' && open.scheduledFor !== null)
     return { next: 'sleep', seq, until: open.scheduledFor, step, summary: delaySummary(open) };
-  if (open.stepType === 'WAIT_UNTIL') return untilDirective(seq, open, step);
+  if (open.stepType === 'WAIT_UNTIL') return untilDirective(seq, open, step, now);
   if (open.stepType === 'WAIT_FOR_EVENT' && open.outcome === null && open.eventName !== null)
     return {
       next: 'wait',
@@ -51,12 +56,11 @@ export function standing(seq: number, open: StepRun | null, now: string): Direct
 }
 
 // Without an instant only a change of the contact moves the run.
-function untilDirective(seq: number, open: StepRun, step: StepAt): Directive {
+function untilDirective(seq: number, open: StepRun, step: StepAt, now: string): Directive {
+  const until = dueOf(open, now);
   const what = briefly(String(open.input?.field ?? open.input?.time ?? ''), 50);
   const facts = { seq, step, summary: `wait until ${what} · ${place(open)}` };
-  return open.scheduledFor === null
-    ? { ...facts, next: 'wait', until: null, event: what }
-    : { ...facts, next: 'sleep', until: open.scheduledFor };
+  return until === null ? { ...facts, next: 'wait', until, event: what } : { ...facts, next: 'sleep', until };
 }
 
 function delaySummary(open: StepRun): string {

@@ -37,6 +37,8 @@ export interface RehearsedWorld extends Pick<Effects, 'hold' | 'decide' | 'send'
   request(facts: RunFacts, step: GraphStep): Pick<StepRun, 'output' | 'error'>;
   /** What ends a pause; null where only its time does. */
   wakes(pausing: Pausing): Promise<Waking | null>;
+  /** How long after an instant the contact has its turn, in milliseconds; nobody waits for others when absent. */
+  turn?(until: string): number;
   /** An event by which a wait was passed that did not wait. */
   event(id: string): Promise<RehearsedEvent | null>;
   /** The contact by now, from the way that the steps have left it. */
@@ -124,12 +126,13 @@ class Rehearsal {
     }
   }
 
-  #effectsIn({ hold, decide, send, eventSinceEntry, event, reaches }: RehearsedWorld): Effects {
+  #effectsIn({ hold, decide, send, eventSinceEntry, turn, event, reaches }: RehearsedWorld): Effects {
     return {
       hold,
       decide,
       send,
       eventSinceEntry,
+      turn: async (_run, _stepIds, until) => turn?.(until) ?? 0,
       graph: async () => this.#graph,
       event: async (id) => (this.#received?.id === id ? this.#received : event(id)),
       update: async ({ run, contact }, { subscribed, set, remove }) => {

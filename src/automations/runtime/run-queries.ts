@@ -70,6 +70,8 @@ export interface StepRun {
   stepName: string;
   status: StepRunStatus;
   scheduledFor: string | null;
+  /** How long after `scheduledFor` it is the turn of the contact, in milliseconds; 0 where nobody else waits for that instant. */
+  turnMs: number;
   executeAfter: string | null;
   eventName: string | null;
   outcome: WaitOutcome | null;
@@ -89,7 +91,7 @@ const iso = (column: string) => raw(isoText(column));
 /** Select list of `StepRun`. */
 export const stepRunFields =
   raw(`id, step_id as "stepId", seq, step_type as "stepType", step_name as "stepName", status,
-  ${isoText('scheduled_for')} as "scheduledFor", ${isoText('execute_after')} as "executeAfter", event_name as "eventName", outcome,
+  ${isoText('scheduled_for')} as "scheduledFor", turn_ms as "turnMs", ${isoText('execute_after')} as "executeAfter", event_name as "eventName", outcome,
   resume_event_id as "resumeEventId", input, output, error, ${isoText('started_at')} as "startedAt",
   ${isoText('completed_at')} as "completedAt"`);
 
@@ -138,6 +140,19 @@ export function lockOpenStepRun(tx: Database, runId: string, nextSeq: number): P
     select ${stepRunFields} from automation_step_runs
     where run_id = ${runId} and seq = ${nextSeq - 1} and ${isOpenStep}
     for update`);
+}
+
+/**
+ * The latest turn of those who wait for an instant at some steps, in milliseconds after it, as far as it is committed; null for none. Each step is one
+ * look-up in an index.
+ */
+export async function lastTurn(tx: Database, stepIds: readonly string[], until: string): Promise<number | null> {
+  const row = await tx.row<{ ms: number | null }>(sql`
+    select max(last.turn_ms) as ms from unnest(${stepIds}::uuid[]) as step (id) cross join lateral (
+      select x.turn_ms from automation_step_runs x
+      where x.step_id = step.id and x.step_type = 'WAIT_UNTIL' and x.status = 'SCHEDULED' and x.scheduled_for = ${until}::timestamptz
+      order by x.turn_ms desc limit 1) last`);
+  return row?.ms ?? null;
 }
 
 /** The events that a run asks for. */
@@ -198,14 +213,14 @@ export async function saveRun(
       where id = ${run.id} returning *),
     steps as (
     insert into automation_step_runs as x (id, run_id, project_id, contact_id, step_id, seq, step_type, step_name, status,
-      scheduled_for, execute_after, event_name, outcome, resume_event_id, input, output, error, started_at, completed_at)
+      scheduled_for, turn_ms, execute_after, event_name, outcome, resume_event_id, input, output, error, started_at, completed_at)
     select s.id, ${run.id}::uuid, ${run.projectId}::uuid, ${run.contactId}::uuid, s."stepId", s.seq, s."stepType",
-      s."stepName", s.status, s."scheduledFor", s."executeAfter", s."eventName", s.outcome, s."resumeEventId", s.input,
+      s."stepName", s.status, s."scheduledFor", s."turnMs", s."executeAfter", s."eventName", s.outcome, s."resumeEventId", s.input,
       s.output, s.error, s."startedAt", s."completedAt"
     from jsonb_to_recordset(${JSON.stringify(stepRuns)}::jsonb) as s (id uuid, "stepId" uuid, seq integer, "stepType" text,
-      "stepName" text, status text, "scheduledFor" timestamptz, "executeAfter" timestamptz, "eventName" text, outcome text,
+      "stepName" text, status text, "scheduledFor" timestamptz, "turnMs" integer, "executeAfter" timestamptz, "eventName" text, outcome text,
       "resumeEventId" uuid, input jsonb, output jsonb, error text, "startedAt" timestamptz, "completedAt" timestamptz)
-    on conflict (id) do update set status = excluded.status, scheduled_for = excluded.scheduled_for,
+    on conflict (id) do update set status = excluded.status, scheduled_for = excluded.scheduled_for, turn_ms = excluded.turn_ms,
       outcome = excluded.outcome, output = excluded.output, error = excluded.error, completed_at = excluded.completed_at, updated_at = now())`;
   const reason = storedReason({ code: 'left_workflow', words: exit ?? '' });
   const cancelling = exit === null ? raw('') : cancellingMail(mailOf(run.id, stepRuns), reason);

@@ -132,6 +132,7 @@ class Walk {
           step = next;
           continue;
         }
+        await this.takeTurn(stepRun);
         const dueAt = stepRun.status === 'RUNNING' ? run.now : dueOf(stepRun, run.now);
         return this.pause(stepRun.status === 'RUNNING' ? 'RUNNING' : 'WAITING', dueAt, stepRun);
       }
@@ -155,15 +156,35 @@ class Walk {
     return { directive: standing(seq, open, now), hasMail: false };
   }
 
-  /** Waits on where a WAIT_UNTIL is not over, until the instant that the contact's date and zone mean by now; null where it is over. */
+  /**
+   * Waits on where a WAIT_UNTIL is not over, until the contact's turn at the instant that its date and zone mean by now; null where it is over. A contact
+   * who waits for the same instant as before keeps its turn.
+   */
   async waitUntil(stepRun: StepRun): Promise<Walked | null> {
+    const { seq, now, dueAt } = this.run;
     const decided = this.decideUntil(stepRun);
-    if (decided === null || decided.state === 'over') return null;
+    if (decided === null) return null;
     const { until } = decided.output;
-    if (until === stepRun.scheduledFor && until === this.run.dueAt)
-      return { directive: standing(this.run.seq, stepRun, this.run.now), hasMail: false };
-    this.written.push(Object.assign(stepRun, { scheduledFor: until }));
-    return this.pause('WAITING', until, stepRun);
+    const due = dueOf(stepRun, now);
+    if (until === stepRun.scheduledFor) {
+      if (decided.state === 'over' && (due === null || due <= now)) return null;
+      if (due === dueAt) return { directive: standing(seq, stepRun, now), hasMail: false };
+    } else {
+      if (decided.state === 'over') return null;
+      stepRun.scheduledFor = until;
+      await this.takeTurn(stepRun);
+    }
+    this.written.push(stepRun);
+    return this.pause('WAITING', dueOf(stepRun, now), stepRun);
+  }
+
+  // The others may be at any WAIT_UNTIL of the graph.
+  private async takeTurn(stepRun: StepRun): Promise<void> {
+    const { stepId, stepType, scheduledFor } = stepRun;
+    if (stepType !== 'WAIT_UNTIL' || scheduledFor === null) return;
+    const { steps } = await this.effects.graph(this.change.versionId);
+    const waits = steps.flatMap(({ id, type }) => (type === stepType ? [id] : []));
+    stepRun.turnMs = await this.effects.turn(this.run, [...new Set([stepId, ...waits])], scheduledFor);
   }
 
   private decideUntil({ input, scheduledFor }: StepRun) {
@@ -252,6 +273,7 @@ class Walk {
       stepName: step.name,
       status: 'RUNNING',
       scheduledFor: null,
+      turnMs: 0,
       executeAfter: null,
       eventName: null,
       outcome: null,

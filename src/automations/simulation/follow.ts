@@ -79,6 +79,7 @@ function entriesOf(
   const entryAt = (instant: string, sourceEventId: string | null, key: string | null): Entry => ({
     ...{ at: instant, startedAt: instant, since: instant, context: null, trigger: null, sourceEventId, recorded: null },
     limitedBy: key === null ? limitedBy : [...(limitedBy ?? []), key],
+    turns: new Map(),
   });
   if (!over.event) return { entries: [entryAt(at ?? '', null, null)], isCut: false };
   const { from, until } = over.event;
@@ -145,6 +146,9 @@ export async function readRun(
   const { id, status, sourceEventId = null, context = null, limitedBy = null, exitReason = null } = run;
   const source = sourceEventId ? await resumingEvent(db, sourceEventId) : null;
   const startedAt = run.startedAt.toISOString();
+  const turns = steps.flatMap(({ scheduledFor, turnMs }) =>
+    scheduledFor === null ? [] : [[scheduledFor, turnMs] as const],
+  );
   const ended = run.completedAt ?? run.startedAt;
   const hasMerged = steps.some(({ output }) => output?.eventData !== undefined);
   const isEvent = typeof triggerOf(graph)?.config.eventName === 'string';
@@ -165,7 +169,7 @@ export async function readRun(
     entry: {
       ...{ at: steps[0]?.startedAt ?? startedAt, startedAt, since: source?.receivedAt ?? startedAt, sourceEventId },
       ...{ context: source ? source.data : context, trigger: source ? source.data : isEvent ? context : null },
-      ...{ limitedBy, recorded: { steps, exitReason } },
+      ...{ limitedBy, turns: new Map(turns), recorded: { steps, exitReason } },
     },
   };
 }

@@ -53,6 +53,11 @@ export interface Entry {
   trigger: JsonObjectValue | null;
   sourceEventId: string | null;
   limitedBy: string[] | null;
+  /**
+   * When it was the contact's turn in the execution that is compared with, in milliseconds after the instants that it waited for: who else waits is not
+   * known, so that others continue at the instants themselves.
+   */
+  turns: ReadonlyMap<string, number>;
   /** The execution that is followed: its steps say when each was left, and what came from outside. */
   recorded: { steps: readonly StepRun[]; exitReason: string | null } | null;
 }
@@ -218,6 +223,8 @@ class SimulatedWorld implements RehearsedWorld {
     const found = this.#events.filter((event) => isThere(event) && this.#questions.answers(event, asked));
     return found.sort(byId)[0]?.id ?? null;
   };
+
+  turn = (until: string): number => this.#entry.turns.get(until) ?? 0;
 
   event = async (id: string): Promise<RehearsedEvent | null> => {
     const found = await resumingEvent(this.#around.db, id);

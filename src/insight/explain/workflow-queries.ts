@@ -6,6 +6,7 @@ import {
   AutomationVersion,
   type triggerTypes,
 } from '../../automations/entity.ts';
+import { endOfWait } from '../../automations/rows.ts';
 import { rolloutPlace } from '../../automations/versions.ts';
 import type { JsonObjectValue } from '../../lib/contact-data.ts';
 import type { RunStatus } from '../../lib/enums.ts';
@@ -172,6 +173,7 @@ export interface StepTaken {
   error: string | null;
   eventName: string | null;
   until: string | null;
+  turnMs: number;
   startedAt: string;
   completedAt: string | null;
 }
@@ -180,7 +182,7 @@ export interface StepTaken {
 export function findSteps(db: Database, runId: string): Promise<StepTaken[]> {
   return db.rows(sql`
     select x.id, x.step_name as name, x.step_type as type, x.status, x.branch, x.input, x.output, x.error,
-      x.event_name as "eventName", ${iso('coalesce(x.scheduled_for, x.execute_after)')} as until,
+      x.event_name as "eventName", ${iso(`coalesce(${endOfWait}, x.execute_after)`)} as until, x.turn_ms as "turnMs",
       ${iso('x.started_at')} as "startedAt", ${iso('x.completed_at')} as "completedAt"
     from automation_step_runs x where x.run_id = ${runId} order by x.seq limit 500`);
 }

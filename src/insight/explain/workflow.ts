@@ -1,6 +1,6 @@
 import { idOfDay } from '../../automations/enrollment/dates.ts';
 import { unnamedExit } from '../../automations/graph/step-configs.ts';
-import { isDate, occurrencesOf, readDateTrigger, zoneFor } from '../../automations/graph/wait-until.ts';
+import { isDate, occurrencesOf, readDateTrigger, turnsPerSecond, zoneFor } from '../../automations/graph/wait-until.ts';
 import { eventPasses, fieldValue } from '../../automations/runtime/condition.ts';
 import { alreadySent } from '../../automations/runtime/run-queries.ts';
 import { activeStatuses } from '../../lib/enums.ts';
@@ -390,7 +390,7 @@ function rolledOut(
 }
 
 function stepDecision(step: StepTaken, run: RunFacts, source: Decision['source']): Decision {
-  const { name, type, status, branch, output, error, eventName, until } = step;
+  const { name, type, status, branch, output, error, eventName, until, turnMs } = step;
   const at = step.completedAt ?? step.startedAt;
   if (status === 'FAILED') {
     const sentence = `Step "${name}" failed: ${error ?? 'its reason was not kept'}`;
@@ -434,7 +434,9 @@ function stepDecision(step: StepTaken, run: RunFacts, source: Decision['source']
   if (status !== 'COMPLETED') {
     const what = eventName === null ? '' : ` for the event "${eventName}"`;
     const when = until === null ? '' : ` until ${onDate(until)}`;
-    return recorded('workflow.step', 'info', `Step "${name}" is waiting${what}${when}.`, { at, source });
+    const others = `: other contacts of the workflow wait for the same time, and ${turnsPerSecond} of them continue each second`;
+    const why = turnMs > 0 && until !== null ? others : '';
+    return recorded('workflow.step', 'info', `Step "${name}" is waiting${what}${when}${why}.`, { at, source });
   }
   if (output?.skipped === alreadySent) {
     const sentence = `Step "${name}" sent nothing after a retry: its email was sent before, or may have been.`;

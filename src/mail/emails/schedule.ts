@@ -5,6 +5,7 @@ import type { ScopedKey } from '../../http/context.ts';
 import type { JsonObjectValue } from '../../lib/contact-data.ts';
 import type { MessageClass } from '../../lib/enums.ts';
 import { AppError, conflict, forbidden, invalidField, notFound } from '../../lib/errors.ts';
+import { placeWithin } from '../../lib/ids.ts';
 import { dayMs, hourMs, offsetAt, ownZone, parseDate, timeOfDayMs, wallInstant, weekdayOf } from '../../lib/time.ts';
 import { domainOf } from '../../lib/validation/email-address.ts';
 import { coded } from '../../lib/validation/fields.ts';
@@ -175,7 +176,7 @@ export function heldUntil(
 ): number | null {
   if (quietHours === null || messageClass === 'TRANSACTIONAL' || !quietHours.types.includes(messageClass)) return null;
   const until = quietUntil(quietHours, ownZone(data) ?? timeZone ?? 'UTC', now);
-  return until === null ? null : until + placeOf(id);
+  return until === null ? null : until + placeWithin(id, spreadMs);
 }
 
 /**
@@ -188,10 +189,5 @@ export function heldAgain(
   contact: QuietContact,
   { now, until }: { now: number; until: number },
 ): number {
-  return heldUntil(facts, messageClass, contact, now) ?? Math.min(until, now + placeOf(contact.id));
-}
-
-// The last digits of an ID are random; those before are its time.
-function placeOf(id: string): number {
-  return Number.parseInt(id.slice(-8), 16) % spreadMs;
+  return heldUntil(facts, messageClass, contact, now) ?? Math.min(until, now + placeWithin(contact.id, spreadMs));
 }

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { stepTypes } from '../../../src/automations/graph/step-configs.ts';
-import { advance } from '../../../src/automations/runtime/advance.ts';
+import { advance, Turns } from '../../../src/automations/runtime/advance.ts';
 import { simulateSome } from '../../../src/automations/simulation/job.ts';
 import { changeContacts } from '../../../src/imports/bulk.ts';
 import { sql } from '../../../src/store/sql.ts';
@@ -285,4 +285,42 @@ test('a mutation of any one step shows as a difference at that step', { timeout:
   expect((await agreementOf()).agree).toBe(1);
   await db.count(`update contacts set data = data || '{"plan": "free"}' where id = $1`, [contactId]);
   expect(await agreementOf()).toMatchObject({ agree: 0, differences: [{ stepId: automation.steps.check }] });
+});
+
+test('an execution that continued in its turn, after the instant that others waited for too, agrees, and so does its email', {
+  timeout: 300_000,
+}, async () => {
+  const { db } = database;
+  const steps: AutomationSpec['steps'] = {
+    date: ['WAIT_UNTIL', { field: 'data.ends' }],
+    mail: ['SEND_EMAIL', { templateId: template }],
+    exit: ['EXIT', { reason: 'enough' }],
+  };
+  const automation = await anAutomation(db, projectId, { steps });
+  const instant = Date.now() + 3_600_000;
+  const ends = new Date(instant).toISOString();
+  const contactIds = [
+    await hand.contact('first@turns.example.com', { ends }),
+    await hand.contact('second@turns.example.com', { ends }),
+  ];
+  await later(3);
+  // A turn every 100 seconds: longer than emails may be apart and count as the same.
+  const deps = { ...advanceDeps(db), turns: new Turns(0.01) };
+  const runs = await letIn(db, automation, contactIds);
+  const directives = [];
+  for (const { id } of runs) directives.push(await advance(deps, id, 0));
+  expect(directives).toMatchObject([{ until: ends }, { until: new Date(instant + 100_000).toISOString() }]);
+  await clock.set(new Date(instant + 2_000));
+  expect(await advance(deps, runs[0]?.id ?? '', 2)).toMatchObject({ next: 'done' });
+  // In between a change wakes the second one, which waits on.
+  await hand.done('PATCH', `/contacts/${contactIds[1]}`, { data: { timezone: 'Asia/Tokyo' } });
+  expect(await advance(deps, runs[1]?.id ?? '', 2)).toMatchObject({ next: 'sleep' });
+  await clock.set(new Date(instant + 102_000));
+  expect(await advance(deps, runs[1]?.id ?? '', 2)).toMatchObject({ next: 'done' });
+  await later(60);
+  const asked = { over: { contactIds }, compareWith: 'actual' };
+  const { comparison } = (await simulated(automation.id, asked)).result;
+  expect(comparison.agreement).toEqual({ agree: 2, compared: 2, notComparable: {}, differences: [] });
+  const { comparison: other } = (await simulated(automation.id, { ...asked, version: 1 })).result;
+  expect(other.mails).toEqual([{ templateId: template, same: 2, onlyHere: 0, onlyThere: 0, earlier: 0, later: 0 }]);
 });
