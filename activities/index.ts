@@ -36,6 +36,7 @@ import type { QueueDeps } from '../src/mail/queue/queue-claim.ts';
 import { recoverableMails } from '../src/mail/system-mail.ts';
 import { removeOldAudit } from '../src/projects/audit/queries.ts';
 import { removeByAge } from '../src/store/columns.ts';
+import { removeOldEvents } from '../src/store/event-retirement.ts';
 import { endExecutionsOf, isKnown, isOpen } from '../src/store/outbox/calls.ts';
 import { removeDone } from '../src/store/outbox/queries.ts';
 import { createRecovery, type RecoverableKind, type RecoveryDeps } from '../src/store/outbox/recovery.ts';
@@ -274,7 +275,7 @@ export function retentionRules({ db, config, clock }: Pick<ActivityDeps, 'db' | 
     { name: 'restored mail', removeSome: (limit) => removeOldRestored(db, limit) },
     {
       name: 'events',
-      removeSome: (limit) => removeByAge(db, 'events', keptFor(config.EVENT_RETENTION_DAYS), clock(), limit),
+      removeSome: (limit) => removeOldEvents(db, keptFor(config.EVENT_RETENTION_DAYS), clock(), limit),
     },
     {
       name: 'executions',

@@ -112,6 +112,7 @@ import { Migration20261129093000_arrivals_without_context } from './Migration202
 import { Migration20261129100000_simulations } from './Migration20261129100000_simulations.ts';
 import { Migration20261129114000_quiet_changes } from './Migration20261129114000_quiet_changes.ts';
 import { Migration20261129151500_turns } from './Migration20261129151500_turns.ts';
+import { Migration20261129162000_event_parts } from './Migration20261129162000_event_parts.ts';
 
 /** Every migration in the order it runs. A released one is never edited; a change of the schema is a new one. Functions have files of their own. */
 export const migrations = [
@@ -264,4 +265,5 @@ export const migrations = [
   { name: 'Migration20261129100000_simulations', class: Migration20261129100000_simulations },
   { name: 'Migration20261129114000_quiet_changes', class: Migration20261129114000_quiet_changes },
   { name: 'Migration20261129151500_turns', class: Migration20261129151500_turns },
+  { name: 'Migration20261129162000_event_parts', class: Migration20261129162000_event_parts },
 ];

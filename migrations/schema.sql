@@ -1110,9 +1110,10 @@ create table event_counts (
 create index event_counts_day on event_counts using btree (project_id, day, name) include (events);
 create index event_counts_taken_off on event_counts using btree (project_id) where (events < 0);
 
--- How far events are counted, in one row.
+-- How far events are counted, in one row. `copied_before` is set while what stays of old parts of events is copied: it ends there.
 create table event_counts_state (
-  counted_through timestamp(3) with time zone not null
+  counted_through timestamp(3) with time zone not null,
+  copied_before uuid
 );
 
 -- Something that happened to a contact or to a project. `mail_at` is the instant of the mail it reports, `limited_by` the key whose
@@ -1138,6 +1139,11 @@ create index events_name on events using btree (project_id, name, created_at, co
 create index events_recent on events using btree (project_id, created_at, id);
 create index events_sent on events using btree (project_id, mail_at) where ((name = 'email.sent'::text) and (mail_at is not null));
 create trigger events_deleted after delete on events referencing old table as went for each statement execute function uncount_deleted_events();
+
+-- An event that was changed or deleted since it may have been copied out of a part that is to be dropped. Empty where events are not divided.
+create table events_touched (
+  id uuid not null
+);
 
 -- Failed mail that keeps its attachments, with the bytes of its content.
 create table failed_attachments (
@@ -2289,6 +2295,17 @@ AS $function$
   where jsonb_typeof(c.condition) = 'object'
 $function$;
 
+CREATE OR REPLACE FUNCTION narrowed_names(projects uuid[])
+ RETURNS TABLE(project_id uuid, name text)
+ LANGUAGE sql
+ STABLE
+AS $function$
+  select distinct f.project_id, case when f.filter ? 'link' then 'email.click' else regexp_replace(f.filter ->> 'field', '^event\.', '') end
+  from narrowed_filters(projects) f
+  -- Filters on mail look at mail, but for links, which are in the data of clicks.
+  where f.filter ? 'link' or f.filter ->> 'field' not like 'email.%'
+$function$;
+
 CREATE OR REPLACE FUNCTION record_events(happened new_event[])
  RETURNS integer
  LANGUAGE plpgsql
@@ -2462,7 +2479,46 @@ begin
 end
 $function$;
 
-CREATE OR REPLACE FUNCTION remove_events(old uuid[])
+CREATE OR REPLACE FUNCTION removable_events(page uuid[], cutoff timestamp with time zone)
+ RETURNS uuid[]
+ LANGUAGE plpgsql
+ SET plan_cache_mode TO 'force_generic_plan'
+ SET jit TO 'off'
+ SET enable_seqscan TO 'off'
+ SET enable_bitmapscan TO 'off'
+ SET enable_hashjoin TO 'off'
+ SET enable_mergejoin TO 'off'
+AS $function$
+declare
+  old uuid[] := page;
+  narrowed text[];
+begin
+  if cutoff is not null then
+    narrowed := array(
+      select f.project_id || ' ' || f.name from narrowed_names(array(select distinct e.project_id from events e where e.id = any (page))) f);
+    old := array(
+      select e.id from events e
+      where e.id = any (page) and e.created_at < cutoff and e.name not in ('contact.subscribed', 'contact.unsubscribed')
+        and e.project_id || ' ' || e.name <> all (narrowed)
+        and (e.contact_id is null or exists (
+          select from events n where n.contact_id = e.contact_id and n.name = e.name and n.created_at >= e.created_at
+            and (n.created_at, n.id) > (e.created_at, e.id))));
+  end if;
+  return array(
+    select e.id from events e
+    where e.id = any (old) and e.created_at < (select counted_through from event_counts_state) and e.limited_by is null
+      and not exists (
+        select from webhook_endpoints w where w.project_id = e.project_id and w.status = 'ENABLED' and (w.cursor_at <= e.created_at
+          or exists (select from webhook_deliveries d where d.endpoint_id = w.id and d.event_id = e.id and d.status = 'PENDING')))
+      and (e.contact_id is null or not exists (
+        select from automations a where a.project_id = e.project_id and (
+          exists (select from automation_arrivals p where p.automation_id = a.id and p.event_id = e.id)
+          or exists (select from automation_runs r where r.automation_id = a.id and r.source_event_id = e.id
+            and r.status in ('RUNNING', 'WAITING'))))));
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION remove_events(old uuid[], cutoff timestamp with time zone DEFAULT NULL::timestamp with time zone)
  RETURNS integer
  LANGUAGE plpgsql
  SET plan_cache_mode TO 'force_generic_plan'
@@ -2473,23 +2529,14 @@ CREATE OR REPLACE FUNCTION remove_events(old uuid[])
  SET enable_mergejoin TO 'off'
 AS $function$
 declare
-  counted timestamptz;
+  going uuid[];
   removed integer;
 begin
   -- The lock keeps out whoever moves the instant up to which events are counted; see uncount_deleted_events.
   perform pg_advisory_xact_lock_shared(hashtextextended('event counts', 0));
-  select counted_through into counted from event_counts_state;
+  going := removable_events(old, cutoff);
   with gone as (
-    delete from events e
-    where e.id = any (old) and e.created_at < counted and e.limited_by is null
-      and not exists (
-        select from webhook_endpoints w where w.project_id = e.project_id and w.status = 'ENABLED' and (w.cursor_at <= e.created_at
-          or exists (select from webhook_deliveries d where d.endpoint_id = w.id and d.event_id = e.id and d.status = 'PENDING')))
-      and (e.contact_id is null or not exists (
-        select from automations a where a.project_id = e.project_id and (
-          exists (select from automation_arrivals p where p.automation_id = a.id and p.event_id = e.id)
-          or exists (select from automation_runs r where r.automation_id = a.id and r.source_event_id = e.id
-            and r.status in ('RUNNING', 'WAITING')))))
+    delete from events e where e.id = any (going)
     returning e.project_id, e.name, e.created_at, e.mail_at),
   days as (
     insert into event_counts (project_id, name, day, events)
@@ -2521,21 +2568,9 @@ CREATE OR REPLACE FUNCTION remove_old_events(cutoff timestamp with time zone, be
 AS $function$
 declare
   page uuid[];
-  narrowed text[];
 begin
   select p.walked, p.page into walked, page from retention_page('events', 'events', before, again, most, own, 'event_retention_days') p;
-  narrowed := array(
-    select f.project_id || ' ' || case when f.filter ? 'link' then 'email.click' else regexp_replace(f.filter ->> 'field', '^event\.', '') end
-    from narrowed_filters(array(select distinct e.project_id from events e where e.id = any (page))) f
-    -- Filters on mail look at mail, but for links, which are in the data of clicks.
-    where f.filter ? 'link' or f.filter ->> 'field' not like 'email.%');
-  removed := remove_events(array(
-    select e.id from events e
-    where e.id = any (page) and e.created_at < cutoff and e.name not in ('contact.subscribed', 'contact.unsubscribed')
-      and e.project_id || ' ' || e.name <> all (narrowed)
-      and (e.contact_id is null or exists (
-        select from events n where n.contact_id = e.contact_id and n.name = e.name and n.created_at >= e.created_at
-          and (n.created_at, n.id) > (e.created_at, e.id)))));
+  removed := remove_events(page, cutoff);
   return next;
 end
 $function$;
@@ -2937,12 +2972,16 @@ CREATE OR REPLACE FUNCTION uncount_deleted_events()
 AS $function$
 declare
   counted timestamptz;
+  copied uuid;
 begin
   if not exists (select from went) then
     return null;
   end if;
   perform pg_advisory_xact_lock_shared(hashtextextended('event counts', 0));
-  select counted_through into counted from event_counts_state;
+  select counted_through, copied_before into counted, copied from event_counts_state;
+  if copied is not null then
+    insert into events_touched (id) select went.id from went where went.id < copied;
+  end if;
   insert into event_counts (project_id, name, day, events)
     select went.project_id, went.name, (went.created_at at time zone 'UTC')::date, -count(*)
     from went

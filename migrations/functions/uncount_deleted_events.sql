@@ -1,13 +1,18 @@
--- Takes deleted events off the counts. The shared lock keeps out whoever moves the instant up to which events are counted.
+-- Takes deleted events off the counts. The shared lock keeps out whoever moves the instant up to which events are counted. While the rows that stay of old
+-- parts are copied (event_counts_state.copied_before), notes which of them are gone.
 create or replace function uncount_deleted_events() returns trigger language plpgsql as $fn$
 declare
   counted timestamptz;
+  copied uuid;
 begin
   if not exists (select from went) then
     return null;
   end if;
   perform pg_advisory_xact_lock_shared(hashtextextended('event counts', 0));
-  select counted_through into counted from event_counts_state;
+  select counted_through, copied_before into counted, copied from event_counts_state;
+  if copied is not null then
+    insert into events_touched (id) select went.id from went where went.id < copied;
+  end if;
   insert into event_counts (project_id, name, day, events)
     select went.project_id, went.name, (went.created_at at time zone 'UTC')::date, -count(*)
     from went

@@ -1,10 +1,13 @@
 import { type EntityData, LockMode } from '@mikro-orm/core';
+import type { ClientBase } from 'pg';
 import { User } from '../accounts/entity.ts';
 import { Domain } from '../domains/queries.ts';
 import { decideRestored, restoreReports, skipSearch } from '../feedback/reports/restored.ts';
-import { readConfigOrExit } from '../lib/config/config.ts';
+import { type Config, readConfigOrExit } from '../lib/config/config.ts';
 import { isUuid } from '../lib/ids.ts';
 import { Project } from '../projects/queries.ts';
+import type { Retention } from '../store/columns.ts';
+import { divideEvents, eventParts, partPace, undivideEvents } from '../store/event-parts.ts';
 import { openStore } from '../store/orm.ts';
 import type { Database } from '../store/sql.ts';
 import { approveDomain, approveProject, createByHand, waitingProjects } from './projects/approvals.ts';
@@ -12,7 +15,8 @@ import { approveDomain, approveProject, createByHand, waitingProjects } from './
 // `npm run project -- enable <id>` lets a disabled project send again, `-- disable <id>` stops one; `-- rate <id> <n>` lets
 // it send n messages a second at most, `-- rate <id> default` as many as every other one; `-- create` makes one; `-- waiting`
 // lists those of people whom no operator invited, and `-- approve <id>` trusts one, or lets one of its domains send. `-- restored` says what is
-// known of mail since the database was set back, decides about what is not, and gives up a search that fails.
+// known of mail since the database was set back, decides about what is not, and gives up a search that fails. `-- events` shows the parts that the
+// table of events is divided into, `-- events divide` divides it and `-- events undivide` takes that back while it is possible.
 const usage = [
   'npm run project -- enable|disable <project id>',
   'npm run project -- rate <project id> <messages a second>|default',
@@ -20,6 +24,7 @@ const usage = [
   'npm run project -- waiting',
   'npm run project -- approve <project id> [<domain>]',
   'npm run project -- restored [send|fail|skip]',
+  'npm run project -- events [divide|undivide]',
 ];
 
 /** A change of a project, and the sentence that reports it. */
@@ -76,10 +81,35 @@ function restored(decision: string): ((db: Database) => Promise<string>) | null 
   };
 }
 
+function events(decision: string): ((db: Database) => Promise<string>) | null {
+  const work = {
+    '': async (client: ClientBase) => JSON.stringify(await eventParts(client), null, 2),
+    divide: (client: ClientBase) => divideEvents(client, retentionOf(readConfigOrExit([])), new Date(), pace),
+    undivide: (client: ClientBase) => undivideEvents(client, pace),
+  }[decision];
+  if (work === undefined) return null;
+  return async (db) => {
+    const client = await db.pool.connect();
+    try {
+      return await work(client);
+    } finally {
+      client.release();
+    }
+  };
+}
+
+// As slowly as a migration, since nothing is to be done for an operator who waits but to wait.
+const pace = { ...partPace, lockTries: 200, say: (line: string) => console.log(line) };
+
+function retentionOf({ EVENT_RETENTION_DAYS: days, CONTACT_HISTORY_DAYS: leastDays }: Config): Retention {
+  return { days, leastDays };
+}
+
 /** Returns the work of an action, which resolves to the text to print; null when the arguments name none. */
 function workOf(args: readonly string[]): ((db: Database) => Promise<string>) | null {
   const [action = '', id = '', more] = args;
   if (action === 'restored') return restored(id);
+  if (action === 'events') return events(id);
   if (action === 'waiting') return async (db) => JSON.stringify(await waitingProjects(db), null, 2);
   if (!isUuid(id)) return null;
   if (action === 'approve') return (db) => approve(db, id, more);

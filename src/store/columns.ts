@@ -1,5 +1,5 @@
 import { defineEntity, UnderscoreNamingStrategy } from '@mikro-orm/core';
-import { firstIdAt, newId } from '../lib/ids.ts';
+import { firstIdAt, greatestId, newId } from '../lib/ids.ts';
 import { dayMs, type SqlSpan } from '../lib/time.ts';
 import { type Database, type Query, raw, sql } from './sql.ts';
 
@@ -81,7 +81,7 @@ const agingRows = {
 type AgingRows = keyof typeof agingRows;
 
 /** How many days rows are kept. */
-interface Retention {
+export interface Retention {
   /** By the deployment; null for ever. Projects may have them kept shorter. */
   days: number | null;
   /** At least, whatever a project asks for. */
@@ -95,7 +95,8 @@ const longestWalkMs = 120_000;
 /**
  * Removes mail, events or ended runs that are older than the deployment or their project keeps them, to a whole day in UTC, so that counts by the hour and
  * by the day are about all of their rows or none. Goes on where it ended the last time; ends when nothing old is left, `limit` rows are removed or two
- * minutes are over. Answers how many.
+ * minutes are over. Rows that are kept longest are looked at below the ID `through` alone: the others go with the part of the table that they are in.
+ * Answers how many.
  */
 export async function removeByAge(
   db: Database,
@@ -103,6 +104,7 @@ export async function removeByAge(
   { days, leastDays }: Retention,
   now: Date,
   limit: number,
+  through = greatestId,
 ): Promise<number> {
   const end = performance.now() + longestWalkMs;
   const column = raw(agingRows[rows]);
@@ -111,14 +113,16 @@ export async function removeByAge(
     select distinct ${column} as own from projects where ${column} < coalesce(${days}::integer, 2147483647) order by 1`);
   const walks = shorter.map(({ own }) => ({ kept: Math.max(own, leastDays), own: own as number | null }));
   if (days !== null) walks.unshift({ kept: days, own: null });
+  const longest = Math.max(...walks.map(({ kept }) => kept));
   let removed = 0;
   for (const { kept, own } of walks) {
     const cutoff = new Date((Math.floor(now.getTime() / dayMs) - kept) * dayMs);
     const month = new Date(Date.UTC(cutoff.getUTCFullYear(), cutoff.getUTCMonth()));
+    const last = kept === longest ? through : greatestId;
     for (let walked = rowsPerWalk; walked === rowsPerWalk; ) {
       const step = await db.row<{ walked: number; removed: number }>(sql`
-        select walked, removed from ${raw(`remove_old_${rows}`)}(${cutoff.toISOString()}::timestamptz, ${firstIdAt(cutoff)}::uuid,
-          ${firstIdAt(month)}::uuid, ${rowsPerWalk}, ${own}::integer)`);
+        select walked, removed from ${raw(`remove_old_${rows}`)}(${cutoff.toISOString()}::timestamptz, least(${firstIdAt(cutoff)}::uuid, ${last}::uuid),
+          least(${firstIdAt(month)}::uuid, ${last}::uuid), ${rowsPerWalk}, ${own}::integer)`);
       removed += step?.removed ?? 0;
       walked = step?.walked ?? 0;
       if (removed >= limit || performance.now() > end) return removed;

@@ -2,7 +2,6 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'pg';
 import { databaseFunctions, earlierFunctions, earlierOnly } from '../../migrations/functions.ts';
 import { migrations } from '../../migrations/index.ts';
-import { FunctionError, installFunctions } from './functions.ts';
 import { DatabaseAddressError, requireSessions } from './postgres/connection.ts';
 import {
   forgetOtherFunctions,
@@ -12,7 +11,15 @@ import {
   refuseBesideEarlier,
   refuseBesideRunning,
 } from './readiness.ts';
-import { inShortLocks, type ListedMigration, type MigrationPace, runMigration, usualPace } from './run-migrations.ts';
+import {
+  FunctionError,
+  inShortLocks,
+  installFunctions,
+  type ListedMigration,
+  type MigrationPace,
+  runMigration,
+  usualPace,
+} from './run-migrations.ts';
 
 export interface MigrationReport {
   /** Names of the migrations that ran. */

@@ -131,13 +131,15 @@ export function duration(seconds: number): string {
   return seconds < 90 ? `${Math.max(1, Math.round(seconds))} s` : `${Math.round(seconds / 60)} min`;
 }
 
-/** Tables of at least so many bytes, by the estimates of Postgres. */
+/** Tables of at least so many bytes, by the estimates of Postgres; one that is divided has all of its parts. */
 export async function largeTables(client: ClientBase, leastBytes: number): Promise<LargeTables> {
   const { rows } = await client.query<LargeTable & { name: string }>(
-    `select relname as name, pg_relation_size(oid)::float8 as bytes,
-       (case when reltuples > 0 and relpages > 0 then reltuples / relpages * (pg_relation_size(oid) / 8192)
-         else pg_relation_size(oid) / 200 end)::bigint::float8 as rows
-     from pg_class where relkind = 'r' and relnamespace = current_schema()::regnamespace and pg_relation_size(oid) >= $1`,
+    `select coalesce(whole.relname, c.relname) as name, sum(pg_relation_size(c.oid))::float8 as bytes,
+       sum(case when c.reltuples > 0 and c.relpages > 0 then c.reltuples / c.relpages * (pg_relation_size(c.oid) / 8192)
+         else pg_relation_size(c.oid) / 200 end)::bigint::float8 as rows
+     from pg_class c left join pg_inherits i on i.inhrelid = c.oid left join pg_class whole on whole.oid = i.inhparent
+     where c.relkind = 'r' and c.relnamespace = current_schema()::regnamespace
+     group by 1 having sum(pg_relation_size(c.oid)) >= $1`,
     [leastBytes],
   );
   return new Map(rows.map(({ name, ...table }) => [name, table]));

@@ -2,7 +2,7 @@ import { readdirSync } from 'node:fs';
 import { applicationPrefix, databaseNames } from '@fernpost/earlier-name';
 import type { ClientBase } from 'pg';
 import { type DatabaseFunction, databaseFunctions } from '../../migrations/functions.ts';
-import { missingFunctions } from './functions.ts';
+import { missingFunctions } from './run-migrations.ts';
 import type { Database } from './sql.ts';
 
 /** Processes of another release are connected, and cannot work beside the functions that would be installed. */

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Migration } from '@mikro-orm/migrations';
 import type { ClientBase } from 'pg';
+import type { DatabaseFunction } from '../../migrations/functions.ts';
 import {
   duration,
   type IndexStatement,
@@ -10,6 +11,7 @@ import {
   type SlowWork,
   statementsOf,
 } from './migration-steps.ts';
+import type { Database } from './sql.ts';
 
 /** A migration as `migrations/index.ts` lists it. */
 export interface ListedMigration {
@@ -86,16 +88,48 @@ async function runStep(
     if (replaces) {
       await client.query(`drop index if exists ${index.name}`);
       await client.query(`alter index ${built.name} rename to ${index.name}`);
+      for (const part of await partsOf(client, index.table))
+        await client.query(`alter index if exists ${part}_${built.name} rename to ${part}_${index.name}`);
     }
     await note();
   });
 }
 
 /**
- * Builds an index while rows are read and written. One that an interrupted run has left invalid is dropped and built again, one that it
- * has finished is kept.
+ * Builds an index while rows are read and written. Postgres cannot do so for a table that is divided: there it is built for each part by itself, and is
+ * that of the table once all parts have it. Parts that are made meanwhile have it from the beginning.
  */
-async function buildIndex(
+async function buildIndex(client: ClientBase, index: IndexStatement, pace: MigrationPace): Promise<void> {
+  const parts = await partsOf(client, index.table);
+  if (parts.length === 0) return buildOwnIndex(client, index, pace);
+  const on = (table: string) => index.on.replace(/^on (?:only )?"?\w+"?/i, `on ${table}`);
+  await inShortLocks(client, pace, async () => {
+    await client.query(
+      `create ${index.unique ? 'unique ' : ''}index if not exists ${index.name} ${on(`only ${index.table}`)}`,
+    );
+  });
+  for (const part of parts) {
+    const name = `${part}_${index.name}`;
+    await buildOwnIndex(client, { ...index, name, table: part, on: on(part) }, pace);
+    await inShortLocks(
+      client,
+      pace,
+      async () => void (await client.query(`alter index ${index.name} attach partition ${name}`)),
+    );
+  }
+}
+
+/** The tables that a divided table consists of; none for any other. */
+async function partsOf(client: ClientBase, table: string): Promise<string[]> {
+  const { rows } = await client.query<{ name: string }>(
+    'select c.relname as name from pg_inherits i join pg_class c on c.oid = i.inhrelid where i.inhparent = to_regclass($1) order by 1',
+    [table],
+  );
+  return rows.map(({ name }) => name);
+}
+
+/** The same for one table. An index that an interrupted run has left invalid is dropped and built again, one that it has finished is kept. */
+async function buildOwnIndex(
   client: ClientBase,
   { name, unique, on }: IndexStatement,
   pace: MigrationPace,
@@ -174,4 +208,54 @@ async function noteProgress(client: ClientBase, name: string, done: number | nul
     'insert into migration_progress values ($1, $2) on conflict (name) do update set done = excluded.done',
     [name, done],
   );
+}
+
+/**
+ * Installs the functions whose text is not the one that was installed last; answers their names. The caller holds the lock of the
+ * migrator. Each statement is a transaction of its own, which waits for its lock only briefly and is tried again: a trigger locks its table, and
+ * nobody may hold two of these locks.
+ * @throws FunctionError for the first that cannot be installed
+ */
+export async function installFunctions(
+  client: ClientBase,
+  functions: readonly DatabaseFunction[],
+  pace: MigrationPace,
+): Promise<string[]> {
+  const { rows } = await client.query<{ name: string; hash: string }>(
+    'select distinct on (name) name, hash from database_functions order by name, installed_at desc',
+  );
+  const current = new Map(rows.map(({ name, hash }) => [name, hash]));
+  const changed = functions.filter(({ name, hash }) => current.get(name) !== hash);
+  for (const { name, hash, statements } of changed) {
+    try {
+      for (const statement of statements)
+        await inShortLocks(client, pace, async () => void (await client.query(statement)));
+      await client.query(
+        `insert into database_functions (name, hash) values ($1, $2)
+         on conflict (name, hash) do update set installed_at = clock_timestamp()`,
+        [name, hash],
+      );
+    } catch (cause) {
+      throw new FunctionError(`functions/${name}.sql`, cause);
+    }
+  }
+  return changed.map(({ name }) => name);
+}
+
+/** A function that could not be installed. */
+export class FunctionError extends Error {
+  readonly file: string;
+
+  constructor(file: string, cause: unknown) {
+    super(`${file} failed`, { cause });
+    this.name = 'FunctionError';
+    this.file = file;
+  }
+}
+
+/** Names of functions whose text was never installed in the database. One that was replaced since belongs to a later release. */
+export async function missingFunctions(sql: Database, functions: readonly DatabaseFunction[]): Promise<string[]> {
+  const rows = await sql.rows<{ name: string; hash: string }>('select name, hash from database_functions');
+  const known = new Set(rows.map(({ name, hash }) => `${name} ${hash}`));
+  return functions.filter(({ name, hash }) => !known.has(`${name} ${hash}`)).map(({ name }) => name);
 }

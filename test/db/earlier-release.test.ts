@@ -7,9 +7,9 @@ import { databaseFunctions, earlierOnly } from '../../migrations/functions.ts';
 import { readConfig } from '../../src/lib/config/config.ts';
 import { unseal } from '../../src/lib/seal.ts';
 import { withOwnQueues } from '../../src/main/setup/outside.ts';
-import { missingFunctions } from '../../src/store/functions.ts';
 import { migrateDatabase, returnToEarlierRelease } from '../../src/store/migrate.ts';
 import { databaseProblem } from '../../src/store/readiness.ts';
+import { missingFunctions } from '../../src/store/run-migrations.ts';
 import { testApi } from '../support/api.ts';
 import { emptyDatabase, type TestDatabase, testDatabase } from '../support/database.ts';
 

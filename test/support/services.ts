@@ -19,6 +19,8 @@ import {
 } from '@fernpost/local-stack';
 import { Client } from 'pg';
 import type { TestProject } from 'vitest/node';
+import { firstIdAt } from '../../src/lib/ids.ts';
+import { dayAt, dayName, divideEvents, eventParts } from '../../src/store/event-parts.ts';
 import { migrateDatabase } from '../../src/store/migrate.ts';
 import { openTemporal } from '../../temporal/connection.ts';
 import { prepareNamespace } from '../../temporal/setup.ts';
@@ -35,7 +37,7 @@ const plentyBytes = 4 * 1024 ** 3;
  * Runs once before the tests that need services. Finds or starts Postgres and Temporal as `npm start` does, but on free ports, below a
  * temporary folder and without promises about power failures; migrates a database for tests to clone. TEST_DATABASE_URL and
  * TEST_TEMPORAL_ADDRESS name servers that run already, which makes a run of a few tests faster. TEST_POSTGRES_BIN is the folder with
- * the programs of another Postgres to start, such as `/usr/lib/postgresql/15/bin`.
+ * the programs of another Postgres to start, such as `/usr/lib/postgresql/15/bin`. With TEST_DIVIDED_EVENTS the events of every test are divided.
  */
 export async function setup(project: TestProject): Promise<void> {
   try {
@@ -48,6 +50,7 @@ export async function setup(project: TestProject): Promise<void> {
     await query(databaseUrl, `create database ${templateDatabase}`);
     dropTemplate = () => query(databaseUrl, `drop database if exists ${templateDatabase} with (force)`);
     await migrateDatabase(template);
+    if (process.env.TEST_DIVIDED_EVENTS) await divideTemplate(template);
     project.provide('databaseUrl', databaseUrl);
     project.provide('templateDatabase', templateDatabase);
     project.provide('temporalAddress', temporalAddress);
@@ -139,6 +142,27 @@ async function query(url: string, sql: string): Promise<void> {
   await client.connect();
   try {
     await client.query(sql);
+  } finally {
+    await client.end();
+  }
+}
+
+/** Divides the events of the databases that tests clone into the parts of some months. */
+async function divideTemplate(url: string): Promise<void> {
+  const ago = (days: number) => new Date(Date.now() - days * 86_400_000);
+  const client = new Client({ connectionString: url });
+  await client.connect();
+  try {
+    await divideEvents(client, { days: 90, leastDays: 0 }, ago(208));
+    for (const days of [100, 30, -8]) {
+      const last = (await eventParts(client)).at(-1);
+      if (last === undefined) throw new Error('events were not divided');
+      const until = firstIdAt(dayAt(ago(days)));
+      await client.query(`
+        alter table events detach partition ${last.name};
+        alter table events attach partition ${last.name} for values from ('${last.from}') to ('${until}');
+        create table events_from_${dayName(until)} partition of events for values from ('${until}') to (maxvalue)`);
+    }
   } finally {
     await client.end();
   }

@@ -69,15 +69,17 @@ async function countUntil(tx: Database, horizon: string): Promise<number> {
 
 /**
  * The CTEs that move events to another hour in the counts, when their mail turns out to have reached an instant earlier; `rows` names a CTE with
- * `project_id`, `name`, `created_at`, `was` and `becomes`. Only counted events are moved: the lock keeps out `countNewEvents`, and `for share`
- * reads up to where it has counted by then, even if that was after the statement began.
+ * `id`, `project_id`, `name`, `created_at`, `was` and `becomes`. Only counted events are moved: the lock keeps out `countNewEvents`, and `for share`
+ * reads up to where it has counted by then, even if that was after the statement began. Those that are being copied (`src/store/event-parts.ts`) are noted.
  */
 export function recountingEvents(rows: string): Query {
   return raw(`
     counting_locked as materialized (
       select pg_advisory_xact_lock_shared(hashtextextended('event counts', 0)) from ${rows}),
     counted_events as materialized (
-      select counted_through from event_counts_state where (select count(*) from counting_locked) > 0 for share),
+      select counted_through, copied_before from event_counts_state where (select count(*) from counting_locked) > 0 for share),
+    touched as (
+      insert into events_touched (id) select r.id from ${rows} r join counted_events c on r.id < c.copied_before),
     recounted as (
       insert into activity_counts (project_id, kind, hour, items)
       select r.project_id, r.name, date_bin('1 hour', item.at, timestamptz 'epoch'), item.change

@@ -172,7 +172,7 @@ async function applyReports(db: Database, reports: readonly Report[]): Promise<N
     retimed as (
       update events v set mail_at = m.becomes from moved m
       where m.becomes < m.was and v.project_id = m.project_id and v.name = ${`email.${kind}`} and v.mail_at = m.was and v.email_id = m.id
-      returning v.project_id, v.name, v.created_at, m.was, m.becomes),
+      returning v.id, v.project_id, v.name, v.created_at, m.was, m.becomes),
     ${recountingEvents('retimed')}`;
   const result = sql`
     select case

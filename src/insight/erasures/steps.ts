@@ -140,10 +140,16 @@ function foldLinks({ projectId, contactId, pattern }: Subject): Query {
       clicks = l.clicks + excluded.clicks, recipients = l.recipients + excluded.recipients`;
 }
 
-async function emptyEvents(tx: Database, { contactId }: Subject): Promise<StepPage> {
+/** Empties the data of a page of events of the contact. */
+export async function emptyEvents(tx: Database, { contactId }: Subject): Promise<StepPage> {
   const rows = await tx.count(sql`
-    update events set data = null where id = any (array(
-      select id from events where contact_id = ${contactId} and data is not null limit ${rowsPerPage}))`);
+    with emptied as (
+      update events set data = null where id = any (array(
+        select id from events where contact_id = ${contactId} and data is not null limit ${rowsPerPage}))
+      returning id),
+    touched as (
+      insert into events_touched (id) select e.id from emptied e join event_counts_state s on e.id < s.copied_before)
+    select from emptied`);
   return { rows, after: rows === rowsPerPage ? leastId : null };
 }
 
