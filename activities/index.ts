@@ -36,6 +36,7 @@ import type { QueueDeps } from '../src/mail/queue/queue-claim.ts';
 import { recoverableMails } from '../src/mail/system-mail.ts';
 import { removeOldAudit } from '../src/projects/audit/queries.ts';
 import { removeByAge } from '../src/store/columns.ts';
+import { partPace } from '../src/store/event-parts.ts';
 import { removeOldEvents } from '../src/store/event-retirement.ts';
 import { endExecutionsOf, isKnown, isOpen } from '../src/store/outbox/calls.ts';
 import { removeDone } from '../src/store/outbox/queries.ts';
@@ -239,7 +240,13 @@ function restoredChecks({ config, db, mailer, log }: ActivityDeps): ReconcileChe
 }
 
 /** Returns the rules by which old rows are removed. Each subject whose rows need not be kept for ever adds its rule here. */
-export function retentionRules({ db, config, clock }: Pick<ActivityDeps, 'db' | 'config' | 'clock'>): RetentionRule[] {
+export function retentionRules({
+  db,
+  config,
+  clock,
+  log,
+}: Pick<ActivityDeps, 'db' | 'config' | 'clock' | 'log'>): RetentionRule[] {
+  const eventPace = { ...partPace, say: (line: string) => log.info(`parts of events: ${line}`) };
   const keptFor = (days: number | null) => ({ days, leastDays: config.CONTACT_HISTORY_DAYS });
   return [
     { name: 'email bodies', removeSome: (limit) => emptyOldBodies(db, bodiesFrom(config, clock()), limit) },
@@ -275,7 +282,7 @@ export function retentionRules({ db, config, clock }: Pick<ActivityDeps, 'db' | 
     { name: 'restored mail', removeSome: (limit) => removeOldRestored(db, limit) },
     {
       name: 'events',
-      removeSome: (limit) => removeOldEvents(db, keptFor(config.EVENT_RETENTION_DAYS), clock(), limit),
+      removeSome: (limit) => removeOldEvents(db, keptFor(config.EVENT_RETENTION_DAYS), clock(), limit, eventPace),
     },
     {
       name: 'executions',
