@@ -38,7 +38,11 @@ export function Contacts() {
     <Page
       title="Contacts"
       about={
-        total === undefined ? undefined : isFiltered ? `${counted(total, 'contact')} match` : counted(total, 'contact')
+        total === undefined
+          ? undefined
+          : isFiltered
+            ? counted(total, 'contact matches', 'contacts match')
+            : counted(total, 'contact')
       }
       actions={
         <>
@@ -141,7 +145,7 @@ function Filters({
   return (
     <>
       <div className="filters">
-        <SearchFilter label="Search contacts" placeholder="Address, name or other text" />
+        <SearchFilter label="Search contacts" placeholder="Address or any text" />
         <ChoiceFilter
           name="subscribed"
           label="Subscription"
