@@ -692,6 +692,7 @@ test('three people are explained in words and times, as “Why?” in the dashbo
       await page.getByRole('heading', { name: 'Why?', level: 1 }).waitFor();
       const shown = page.getByRole('list', { name: 'Decisions' }).getByRole('listitem');
       await expect.poll(() => shown.count()).toBe(lines.length - 1);
+      await page.getByRole('button', { name: 'Open run', exact: true }).first().waitFor();
       if (permalink === ida.permalink) await picture(page, 'journeys-why');
     }
     const reminded = shoppers.filter(({ name }) => branchOf(name) === 'a').length;

@@ -88,7 +88,7 @@ function Line({ decision }: { decision: Decision }) {
           ) : null}
           {source ? (
             <Button variant="plain" size="small" onClick={() => open(source.href)}>
-              Open {source.type}
+              Open {source.type === 'execution' ? 'run' : source.type}
             </Button>
           ) : null}
         </div>

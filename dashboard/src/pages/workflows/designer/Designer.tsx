@@ -1,6 +1,6 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import { type ReactNode, useMemo, useState } from 'react';
+import { type ReactNode, useEffect, useMemo, useState } from 'react';
 import { useProjectId } from '../../../app/address.ts';
 import { useUnsaved } from '../../../app/unsaved.tsx';
 import { usePart } from '../../../standby/use-part.ts';
@@ -37,7 +37,13 @@ export function Designer({ workflow }: { workflow: Workflow }) {
   // An edit kept by the browser is there when the page is opened again.
   const unsaved = useUnsaved(!editing.isKept);
   const copying = usePart(loadCopying);
-  const edits = useSteady(editsOf(editing, selection, select, () => setDialog('step'), copying));
+  const [pasted, setPasted] = useState<string | null>(null);
+  const edits = useSteady(editsOf(editing, selection, select, () => setDialog('step'), copying, setPasted));
+  useEffect(() => {
+    if (copying === null || pasted === null) return;
+    edits.onPaste(pasted);
+    setPasted(null);
+  }, [copying, pasted, edits]);
   const { drawing, hideTest, setTest } = useShown(workflow, editing, issues, people.data);
   return (
     <Page

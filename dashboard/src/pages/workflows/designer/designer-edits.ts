@@ -15,7 +15,7 @@ export interface DesignerEdits extends CanvasEdits {
 
 /**
  * The edits of a graph, which begin with what is selected and select what they make; `askForStep` asks how a step is to go. Steps can be copied
- * as soon as `copying` is loaded, which begins with the first movement or key.
+ * as soon as `copying` is loaded, which begins with the first movement or key. Where that key pastes, `pasteLater` keeps the text until then.
  */
 export function editsOf(
   editing: Editing,
@@ -23,6 +23,7 @@ export function editsOf(
   select: (selection: Selection) => void,
   askForStep: () => void,
   copying: typeof import('./copying.ts') | null,
+  pasteLater: (text: string) => void,
 ): DesignerEdits {
   const { graph, edit } = editing;
   const copies = copying?.copiesOf(editing, selection, select);
@@ -62,7 +63,7 @@ export function editsOf(
     onRedo: editing.redo,
     onCopy: () => copies?.onCopy() ?? null,
     onCut: () => copies?.onCut() ?? null,
-    onPaste: (text) => copies?.onPaste(text),
+    onPaste: (text) => (copies ? copies.onPaste(text) : pasteLater(text)),
     onDuplicate: () => copies?.onDuplicate(),
     onSelectAll: () => select(selectionOf(graph.steps.map(({ id }) => id))),
   };
