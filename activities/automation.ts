@@ -10,7 +10,7 @@ import { type MigrationDeps, type MigrationShare, moveContacts } from '../src/au
 import { cancelMigrationRow } from '../src/automations/migrating/queries.ts';
 import { cancelByOperator } from '../src/automations/runs/actions.ts';
 import { type AdvanceDeps, advance } from '../src/automations/runtime/advance.ts';
-import type { Directive } from '../src/automations/runtime/directive.ts';
+import { type Directive, isShown, type ShownWait } from '../src/automations/runtime/directive.ts';
 import { callWebhook, type WebhookStepDeps } from '../src/automations/runtime/webhook-step.ts';
 import {
   type SegmentSweepDeps,
@@ -32,8 +32,14 @@ const heartbeatMs = 5_000;
 /** Builds the activities that move runs on. Each may be repeated. */
 export function automationActivities(deps: AdvanceDeps) {
   return {
-    /** Moves a run on as far as it goes without waiting (see `src/automations/runtime/advance.ts`). */
-    advanceRun: (runId: string, seq: number | null): Promise<Directive> => advance(deps, runId, seq),
+    /**
+     * Moves a run on as far as it goes without waiting (see `src/automations/runtime/advance.ts`). `shown` is the wait that the search attributes of
+     * the start show; the answer then says whether the run waits for that.
+     */
+    async advanceRun(runId: string, seq: number | null, shown?: ShownWait): Promise<Directive & { isShown?: boolean }> {
+      const directive = await advance(deps, runId, seq);
+      return shown === undefined ? directive : { ...directive, isShown: isShown(directive, shown) };
+    },
 
     /** Cancels the row of a run whose execution was cancelled. */
     cancelRun: (runId: string): Promise<void> => cancelByOperator(deps.db, runId),

@@ -1,6 +1,6 @@
 import * as wf from '@temporalio/workflow';
 import type { AutomationActivities, MigrationActivities, WebhookActivities } from '../activities/automation.ts';
-import type { Directive, StepAt } from '../src/automations/runtime/directive.ts';
+import type { Directive, ShownWait, StepAt } from '../src/automations/runtime/directive.ts';
 import type { RunStatus } from '../src/lib/enums.ts';
 import { briefly, queries, searchAttribute, siblingQueue, signals } from '../temporal/commands.ts';
 import { isHistoryLong, isRequestedCancellation, patiently } from './steps.ts';
@@ -36,6 +36,8 @@ interface AutomationInput {
   executionId: string;
   /** Where a run of this workflow left off; absent for what the row says. */
   seq?: number;
+  /** The wait that the search attributes of the start show. */
+  shown?: ShownWait;
 }
 
 /** How a run ended. A run that failed completes its execution: only faults of our own fail that. */
@@ -63,7 +65,7 @@ export async function automation(input: AutomationInput): Promise<AutomationResu
   }
 }
 
-type Waiting = Exclude<Directive, { next: 'done' | 'goOn' }>;
+type Waiting = Exclude<Directive, { next: 'done' | 'goOn' }> & { isShown?: boolean };
 
 /** One execution: what it remembers between its steps. */
 class Run {
@@ -71,14 +73,16 @@ class Run {
   readonly #http: wf.ActivityInterfaceFor<WebhookActivities>;
   readonly #at: Whereabouts;
   #seq: number | null;
+  #shown: ShownWait | undefined;
   /** The highest number that a signal has named since the last step began. */
   #woken = -1;
-  /** The value of the search attributes; the start has set RUNNING, and the value of an earlier run is not known here. */
+  /** The value of the search attributes: RUNNING since the start, unless an answer says otherwise. That of an earlier run is not known here. */
   #marked = wf.workflowInfo().continuedFromExecutionRunId === undefined ? 'RUNNING||' : '';
 
-  constructor({ executionId, seq }: AutomationInput) {
+  constructor({ executionId, seq, shown }: AutomationInput) {
     this.#executionId = executionId;
     this.#seq = seq ?? null;
+    this.#shown = shown;
     this.#at = { status: 'RUNNING', step: null, seq: this.#seq, waitingFor: null, until: null };
     wf.setHandler(resume, (signal) => {
       this.#woken = Math.max(this.#woken, signal.seq);
@@ -100,8 +104,12 @@ class Run {
       const { step } = this.#at;
       const summary = step === null ? 'go on where the row stands' : `go on after "${briefly(step.name, 100)}"`;
       const directive = await steadily((steps) =>
-        steps.advanceRun.executeWithOptions({ summary }, [executionId, this.#seq]),
+        steps.advanceRun.executeWithOptions({ summary }, [executionId, this.#seq, this.#shown]),
       );
+      this.#shown = undefined;
+      // Only the answer tells: a worker of an earlier release, which may have begun this execution, knows nothing of the wait in the input and
+      // has set the attributes itself.
+      if (directive.isShown === false) this.#marked = '';
       const { seq } = directive;
       this.#seq = seq;
       if (directive.next === 'done') return this.#end(directive);
@@ -140,7 +148,9 @@ class Run {
     } as const);
     const until = at.until === null ? '' : ` until ${at.until}`;
     wf.setCurrentDetails(`**${at.status}** · ${directive.summary} · since ${step.since}${until}`);
-    this.#mark(at.status, next === 'http' ? null : at.waitingFor, at.until);
+    const mark = [at.status, next === 'http' ? null : at.waitingFor, at.until] as const;
+    if (directive.isShown) this.#marked = markOf(...mark);
+    this.#mark(...mark);
   }
 
   #end({ status, reason, stepId }: Directive & { next: 'done' }): AutomationResult {
@@ -152,7 +162,7 @@ class Run {
 
   // Each change is an event and a write to the visibility store.
   #mark(state: string, waitingFor: string | null, dueAt: string | null): void {
-    const key = `${state}|${waitingFor ?? ''}|${dueAt ?? ''}`;
+    const key = markOf(state, waitingFor, dueAt);
     if (key === this.#marked) return;
     this.#marked = key;
     wf.upsertSearchAttributes([
@@ -161,6 +171,10 @@ class Run {
       { key: searchAttribute.DueAt, value: dueAt === null ? null : new Date(dueAt) },
     ]);
   }
+}
+
+function markOf(state: string, waitingFor: string | null, dueAt: string | null): string {
+  return `${state}|${waitingFor ?? ''}|${dueAt ?? ''}`;
 }
 
 const { movePeopleOfAutomation, cancelMigration } = wf.proxyActivities<MigrationActivities>({

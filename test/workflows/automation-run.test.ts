@@ -16,7 +16,7 @@ import { isOpen } from '../../src/store/outbox/calls.ts';
 import { enqueueAll, type OutboxTicket } from '../../src/store/outbox/queries.ts';
 import { createRecovery, type RecoverableKind } from '../../src/store/outbox/recovery.ts';
 import { openAutomations } from '../../src/store/outbox/wake.ts';
-import { queries, workflowId } from '../../temporal/commands.ts';
+import { queries, searchAttribute, workflowId } from '../../temporal/commands.ts';
 import { audience } from '../support/audience.ts';
 import {
   advanceDeps,
@@ -54,10 +54,14 @@ async function somebody(data: object = {}): Promise<string> {
   if (person === undefined) throw new Error('Nobody is left');
   return aContact(database.db, project.id, person.email, { data: { ...person.data, ...data } });
 }
+const wishOf = (contactId: string, context: Record<string, unknown> | null = null) => ({
+  contactId,
+  context,
+  sourceEventId: null,
+});
 async function enter(automation: TestAutomation, contactId: string, context: Record<string, unknown> | null = null) {
   const { outcomes, tickets } = await database.db.transaction(async (sql) => {
-    const wish = { contactId, context, sourceEventId: null };
-    const { outcomes, starts } = await startRuns(sql, project.id, automation.id, [wish], 0);
+    const { outcomes, starts } = await startRuns(sql, project.id, automation.id, [wishOf(contactId, context)], 0);
     return { outcomes, tickets: await enqueueAll(sql, starts) };
   });
   runtime.outbox.dispatchSoon(...tickets);
@@ -65,6 +69,8 @@ async function enter(automation: TestAutomation, contactId: string, context: Rec
 }
 const execution = (automation: TestAutomation, contactId: string, entry = 1) =>
   runtime.worker.client.workflow.getHandle(workflowId.automation(automation.id, contactId, entry));
+const isUpsert = (event: proto.temporal.api.history.v1.IHistoryEvent) =>
+  event.upsertWorkflowSearchAttributesEventAttributes !== null;
 const status = async (automation: TestAutomation) =>
   (await runsOf(database.db, automation.id)).map((run) => run.status);
 // What Temporal shows follows a moment later, on a loaded machine some moments.
@@ -151,9 +157,12 @@ describe('an execution', () => {
     expect(attributes.DueAt).toBeInstanceOf(Date);
     expect(description.memo).toMatchObject({ automation: 'Winback', entry: 1 });
     expect(JSON.stringify(description.memo)).not.toContain('@');
+    // The start says it, so that no task has to.
+    expect((await handle.fetchHistory()).events?.filter(isUpsert)).toEqual([]);
     await anEvent(database.db, project.id, contact, 'order.paid');
     await handle.result();
     const { events } = await handle.fetchHistory();
+    expect(events?.filter(isUpsert)).toHaveLength(1);
     const summaries = (events ?? []).flatMap(({ userMetadata, eventType }) => {
       const [text] = userMetadata?.summary ? [defaultPayloadConverter.fromPayload<string>(userMetadata.summary)] : [];
       return text === undefined ? [] : [`${proto.temporal.api.enums.v1.EventType[eventType ?? 0]}: ${text}`];
@@ -165,6 +174,27 @@ describe('an execution', () => {
       `EVENT_TYPE_TIMER_CANCELED: wait for order.paid · "wait" (${automation.steps.wait})`,
       'EVENT_TYPE_MARKER_RECORDED: go on after "wait"',
     ]);
+  });
+
+  test('waits for something else than its graph begins with, and shows that', async () => {
+    const automation = await anAutomation(database.db, project.id, {
+      steps: { delay: ['DELAY', { amount: 2, unit: 'days' }] },
+    });
+    const contact = await somebody();
+    const tickets = await database.db.transaction(async (tx) => {
+      const { starts } = await startRuns(tx, project.id, automation.id, [wishOf(contact)], 0);
+      await pauseAutomation(tx, project.id, automation.id);
+      return enqueueAll(tx, starts);
+    });
+    runtime.outbox.dispatchSoon(...tickets);
+    const shown = async () => {
+      const { typedSearchAttributes } = await execution(automation, contact).describe();
+      const { State, WaitingFor, DueAt } = searchAttribute;
+      return [State, WaitingFor, DueAt].map((key) => typedSearchAttributes.get(key) ?? null);
+    };
+    await expect
+      .poll(() => shown().catch(() => null), { interval: 50 })
+      .toEqual(['WAITING', 'the end of the pause', null]);
   });
 
   test('names as long as they may be are cut in what the Web UI shows, and hold nobody up', async () => {

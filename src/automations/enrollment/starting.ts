@@ -4,6 +4,8 @@ import { newId } from '../../lib/ids.ts';
 import { type Database, sql } from '../../store/sql.ts';
 import { goalOf } from '../graph/exits.ts';
 import { countingRuns, isActive, type RunRow, runColumns } from '../rows.ts';
+import type { ShownWait } from '../runtime/directive.ts';
+import { firstWait } from '../runtime/steps.ts';
 import { type PinnedVersion, versionsForEntry } from '../versions.ts';
 
 /** A request to enroll a contact in an automation. */
@@ -67,11 +69,13 @@ export async function startRuns(
   });
   const outcomes: Started['outcomes'] = gone;
   for (const { ordinal, outcome, run } of rows) outcomes[ordinal] = { outcome, run };
-  const runs = outcomes.flatMap(({ run }) => run ?? []);
-  return {
-    outcomes,
-    starts: runs.map((run) => launchRun(run, { ...automation, version: versionOf(run.contactId).version })),
-  };
+  const starts = outcomes.flatMap(({ run }, ordinal) => {
+    if (run === null) return [];
+    const { version, graph } = versionOf(run.contactId);
+    const shown = requests[ordinal]?.dueAt === undefined ? firstWait(graph, run.startedAt) : null;
+    return launchRun(run, { ...automation, version, shown });
+  });
+  return { outcomes, starts };
 }
 
 /** Locks contacts and returns those that are there. A deletion locks them first: it waits for us, or we do not find them. */
@@ -209,25 +213,31 @@ export interface LaunchFacts {
   project: string;
 }
 
-/** The start of a run's execution. `restart` is set where an earlier execution ended before its row did. */
+/**
+ * The start of a run's execution. `restart` is set where an earlier execution ended before its row did; `shown` is the wait that the run
+ * comes to first. Its search attributes say so from the start, for each later change of them costs Temporal as much as the start itself.
+ */
 export function launchRun(
   run: Pick<RunRow, 'id' | 'projectId' | 'workflowId' | 'contactId' | 'entry'>,
-  automation: LaunchFacts & { version: number },
+  automation: LaunchFacts & { version: number; shown?: ShownWait | null },
   restart?: string,
 ): StartCommand {
   const { id, projectId, workflowId: automationId, contactId, entry } = run;
+  const { shown = null } = automation;
   return {
     type: 'start',
     workflow: 'automation',
     id: workflowId.automation(automationId, contactId, entry),
-    input: { executionId: id },
+    input: { executionId: id, ...(shown !== null && { shown }) },
     searchAttributes: {
       ProjectId: projectId,
       AutomationId: automationId,
       ContactId: contactId,
       ExecutionId: id,
       Kind: 'automation',
-      State: 'RUNNING',
+      State: shown === null ? 'RUNNING' : 'WAITING',
+      ...(shown !== null && { WaitingFor: shown.waitingFor }),
+      ...(shown?.dueAt && { DueAt: shown.dueAt }),
     },
     memo: { automation: automation.name, project: automation.project, entry, version: automation.version },
     staticSummary: `Automation "${automation.name}"`,

@@ -1,4 +1,4 @@
-import type { StepResult } from '@fernpost/workflow-graph';
+import { nextStep, type StepResult, triggerOf } from '@fernpost/workflow-graph';
 import { type JsonObjectValue, splitData } from '../../lib/contact-data.ts';
 import { AppError } from '../../lib/errors.ts';
 import { placeByHash } from '../../lib/ids.ts';
@@ -19,7 +19,7 @@ import {
   type StepContact,
   type StepFacts,
 } from './condition.ts';
-import { StepFailure } from './directive.ts';
+import { type ShownWait, StepFailure } from './directive.ts';
 import type { MailRecipient } from './mail-step.ts';
 import type { LockedRun, RunChange, StepRun } from './run-queries.ts';
 
@@ -100,14 +100,13 @@ export async function enterStep(scene: StepScene, step: GraphStep, stepRunId: st
     case 'SEND_EMAIL':
       return { done: true, output: await scene.effects.send(scene, step, stepRunId) };
     case 'DELAY': {
-      const until = Date.parse(scene.run.now) + delayMs(configOf('DELAY', step));
-      return { done: false, waits: { status: 'SCHEDULED', scheduledFor: new Date(until).toISOString() } };
+      const scheduledFor = later(scene.run.now, delayMs(configOf('DELAY', step)));
+      return { done: false, waits: { status: 'SCHEDULED', scheduledFor } };
     }
     case 'WAIT_FOR_EVENT': {
       const { run, effects } = scene;
       const { eventName, timeout = null, where, countsFrom } = configOf('WAIT_FOR_EVENT', step);
-      const until = timeout === null ? null : Date.parse(run.now) + Math.ceil(timeout * 1000);
-      const executeAfter = until === null ? null : new Date(until).toISOString();
+      const executeAfter = timeout === null ? null : later(run.now, Math.ceil(timeout * 1000));
       const waits = { status: 'WAITING', eventName, executeAfter } as const;
       if (countsFrom !== 'entry') return { done: false, waits };
       const resumeEventId = await effects.eventSinceEntry(run, { eventName, where });
@@ -138,6 +137,29 @@ export async function enterStep(scene: StepScene, step: GraphStep, stepRunId: st
       return { done: true, output: { exited: true, reason }, exit: reason };
     }
   }
+}
+
+function later(instant: string, ms: number): string {
+  return new Date(Date.parse(instant) + ms).toISOString();
+}
+
+// Steps that take no time and have one way out.
+const passing: ReadonlySet<string> = new Set(['TRIGGER', 'SEND_EMAIL', 'UPDATE_CONTACT']);
+
+/** The first wait of whoever enters a graph at an ISO instant, where that does not depend on who it is; null where it may. */
+export function firstWait(graph: Graph, at: string): ShownWait | null {
+  let step = triggerOf(graph) ?? null;
+  for (let passed = 0; step !== null && passing.has(step.type) && passed < graph.steps.length; passed += 1)
+    step = nextStep(graph, step.id);
+  if (step?.type === 'DELAY') {
+    const { config } = readStepConfig('DELAY', step.config);
+    return config && { waitingFor: 'timer', dueAt: later(at, delayMs(config)) };
+  }
+  const { config } = step?.type === 'WAIT_FOR_EVENT' ? readStepConfig('WAIT_FOR_EVENT', step.config) : { config: null };
+  // One that counts from the entry may be over before it begins, and is looked at once more before its time.
+  if (!config || config.countsFrom === 'entry') return null;
+  const { eventName, timeout = null } = config;
+  return { waitingFor: eventName, dueAt: timeout === null ? null : later(at, Math.ceil(timeout * 1000)) };
 }
 
 /** How a WAIT_UNTIL stands. */

@@ -1,4 +1,4 @@
-import type { Directive, StepAt } from '../../../src/automations/runtime/directive.ts';
+import type { Directive, ShownWait, StepAt } from '../../../src/automations/runtime/directive.ts';
 import { newId } from '../../../src/lib/ids.ts';
 import { workflowId } from '../../../temporal/commands.ts';
 import { failed, later, type ReplayCase, type Script } from './case.ts';
@@ -70,6 +70,23 @@ export const automationCases: readonly ReplayCase[] = [
     'event-with-summaries',
     { advanceRun: [awaitEvent(2, far), done(4, 'EXITED', 'paid')] },
     { atTimer: (hand) => hand.resume(2) },
+  ),
+  // The start shows the wait, so no task has to.
+  run(
+    'shown-by-its-start',
+    { advanceRun: [{ ...awaitEvent(2, far), isShown: true }, done(4, 'EXITED', 'paid')] },
+    { atTimer: (hand) => hand.resume(2), shown: { waitingFor: 'order.paid', dueAt: far } },
+  ),
+  run(
+    'shown-otherwise-by-its-start',
+    { advanceRun: [{ ...goOn(25), isShown: false }, call(27), done(29, 'COMPLETED')], callWebhook: [undefined] },
+    { shown: { waitingFor: 'order.paid', dueAt: far } },
+  ),
+  // A worker of the release before those began it: its answers say nothing of what is shown.
+  run(
+    'shown-by-its-start-to-an-earlier-release',
+    { advanceRun: [awaitEvent(2, far), done(4, 'EXITED', 'paid')] },
+    { atTimer: (hand) => hand.resume(2), shown: { waitingFor: 'order.paid', dueAt: far } },
   ),
   run('timeout', {
     advanceRun: [async () => awaitEvent(2, soon(300)), done(4, 'EXITED', 'late')],
@@ -151,7 +168,11 @@ export const automationCases: readonly ReplayCase[] = [
 function run(
   name: string,
   answers: Script,
-  { ends = 'COMPLETED', ...rest }: Pick<Partial<ReplayCase>, 'ends' | 'atTimer' | 'runs'> = {},
+  {
+    ends = 'COMPLETED',
+    shown,
+    ...rest
+  }: Pick<Partial<ReplayCase>, 'ends' | 'atTimer' | 'runs'> & { shown?: ShownWait } = {},
 ): ReplayCase {
   const [automationId, contactId, executionId] = [newId(), newId(), newId()];
   return {
@@ -159,14 +180,16 @@ function run(
     launch: {
       workflow: 'automation',
       id: workflowId.automation(automationId, contactId, 1),
-      input: { executionId },
+      input: { executionId, ...(shown && { shown }) },
       searchAttributes: {
         ProjectId: projectId,
         AutomationId: automationId,
         ContactId: contactId,
         ExecutionId: executionId,
         Kind: 'automation',
-        State: 'RUNNING',
+        State: shown ? 'WAITING' : 'RUNNING',
+        ...(shown && { WaitingFor: shown.waitingFor }),
+        ...(shown?.dueAt && { DueAt: shown.dueAt }),
       },
       memo: { automation: 'Onboarding', project: 'Wetland watchers', entry: 1, version: 1 },
       staticSummary: 'Automation "Onboarding"',

@@ -8,7 +8,8 @@ import {
   mergeContext,
   type StepFacts,
 } from '../../../src/automations/runtime/condition.ts';
-import { StepFailure } from '../../../src/automations/runtime/directive.ts';
+import { type Directive, isShown, StepFailure } from '../../../src/automations/runtime/directive.ts';
+import { firstWait } from '../../../src/automations/runtime/steps.ts';
 import { parseIsoDate } from '../../../src/lib/conditions/dates.ts';
 import type { JsonObjectValue, JsonValue } from '../../../src/lib/contact-data.ts';
 import { wallInstant } from '../../../src/lib/time.ts';
@@ -255,6 +256,57 @@ test('a delay is exact to the millisecond, fractions included, and a day has 24 
   expect(delayMs({ amount: 2, unit: 'days' })).toBe(172_800_000);
   expect(delayMs({ amount: 1.5, unit: 'hours' })).toBe(5_400_000);
   expect(delayMs({ amount: 0.05, unit: 'minutes' })).toBe(3_000);
+});
+
+describe('the first wait of a graph', () => {
+  const at = '2026-03-02T10:00:00.000Z';
+  // Steps one after the other, with more ways out of the last.
+  const graphOf = (...steps: [string, object?][]) => ({
+    steps: [['TRIGGER'], ...steps].map(([type, config = {}], place) => ({
+      ...{ id: `${place}`, name: '', templateId: null },
+      ...({ type, config } as { type: 'DELAY'; config: Record<string, unknown> }),
+    })),
+    transitions: steps.map((_, place) => ({
+      ...{ id: '', fromStepId: `${place}`, toStepId: `${place + 1}` },
+      ...{ branch: null, waitOutcome: null, priority: 0 },
+    })),
+  });
+  const delay: [string, object] = ['DELAY', { amount: 2, unit: 'hours' }];
+  const event = (config: object): [string, object] => ['WAIT_FOR_EVENT', { eventName: 'order.paid', ...config }];
+
+  test.each<[string, Parameters<typeof graphOf>, ReturnType<typeof firstWait>]>([
+    ['a delay', [delay, event({})], { waitingFor: 'timer', dueAt: '2026-03-02T12:00:00.000Z' }],
+    ['an event', [event({ timeout: 60 })], { waitingFor: 'order.paid', dueAt: '2026-03-02T10:01:00.000Z' }],
+    ['an event without an end', [event({})], { waitingFor: 'order.paid', dueAt: null }],
+    [
+      'one behind steps that take no time',
+      [['SEND_EMAIL'], ['UPDATE_CONTACT'], delay],
+      { waitingFor: 'timer', dueAt: '2026-03-02T12:00:00.000Z' },
+    ],
+    ['one behind a condition is not known', [['CONDITION'], delay], null],
+    ['one that depends on the contact is not known', [['WAIT_UNTIL', { field: 'data.ends' }], delay], null],
+    ['one that may be over already is not known', [event({ countsFrom: 'entry' })], null],
+    ['a webhook is none', [['WEBHOOK'], delay], null],
+    ['a delay that cannot be read is none', [['DELAY', { amount: -1 }]], null],
+    ['a graph without a wait has none', [['EXIT']], null],
+    ['a graph that ends has none', [['SEND_EMAIL']], null],
+  ])('%s', (_, steps, expected) => {
+    expect(firstWait(graphOf(...steps), at)).toEqual(expected);
+  });
+
+  test('is shown where the execution waits for that, but for a minute', () => {
+    const common = { seq: 2, step: { id: '', type: '', name: '', since: at }, summary: '' };
+    const sleep = (until: string): Directive => ({ next: 'sleep', until, ...common });
+    const wait = (until: string | null): Directive => ({ next: 'wait', event: 'order.paid', until, ...common });
+    const timer = { waitingFor: 'timer', dueAt: at };
+    expect(isShown(sleep('2026-03-02T10:00:59.000Z'), timer)).toBe(true);
+    expect(isShown(sleep('2026-03-02T10:01:01.000Z'), timer)).toBe(false);
+    expect(isShown(wait(at), timer)).toBe(false);
+    expect(isShown(wait(at), { waitingFor: 'order.paid', dueAt: at })).toBe(true);
+    expect(isShown(wait(null), { waitingFor: 'order.paid', dueAt: at })).toBe(false);
+    expect(isShown(wait(null), { waitingFor: 'order.paid', dueAt: null })).toBe(true);
+    expect(isShown({ next: 'goOn', seq: 25 }, timer)).toBe(false);
+  });
 });
 
 describe('a wait until a time', () => {
