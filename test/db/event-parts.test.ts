@@ -424,8 +424,11 @@ describe('later migrations', () => {
       const running = migrateDatabase(database.url, { list: withNext([create]), pace });
       const refused = expect(running).rejects.toThrow();
       const waiting = async () => {
+        // Until the writer commits; at the first part it waits for moments at most, such as for autovacuum.
         const [row] = await rows<{ pid: number }>(
-          `select pid from pg_stat_activity where datname = current_database() and application_name = 'fernpost-migrate' and wait_event_type = 'Lock'`,
+          `select pid from pg_stat_activity where datname = current_database() and application_name = 'fernpost-migrate' and wait_event_type = 'Lock'
+             and query like '%' || $1 || '%'`,
+          [second],
         );
         return row?.pid ?? 0;
       };

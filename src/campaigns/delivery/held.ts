@@ -138,12 +138,12 @@ interface HeldDeps {
  * how many projects were finished.
  */
 export async function followQuietHours(deps: HeldDeps): Promise<number> {
-  const { db, stop } = deps;
-  const marked = await db.session().em.find(Project, { quietChangedAt: { $ne: null } }, { fields: ['quietChangedAt'] });
+  const marked = await deps.db
+    .session()
+    .em.find(Project, { quietChangedAt: { $ne: null } }, { fields: ['quietChangedAt'] });
   let finished = 0;
   const failures: unknown[] = [];
   for (const { id, quietChangedAt } of marked) {
-    if (stop.aborted) break;
     try {
       if (quietChangedAt && (await followChange(deps, id, quietChangedAt))) finished += 1;
     } catch (error) {

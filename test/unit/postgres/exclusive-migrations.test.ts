@@ -9,6 +9,8 @@ const since = 'Migration20261128060000_tenant_indexes';
 const lived: Record<string, string> = {
   Migration20261129013500_project_retention:
     'only the hourly sweep of retention calls these functions: it fails on a worker of the release before, and the next hour makes up for it',
+  Migration20261129162000_event_parts:
+    'only functions of the hourly sweep call remove_events, and they are replaced with it: a sweep in between fails, and the next hour makes up for it',
 };
 
 /** The statements of each migration, in their order. */
