@@ -2,6 +2,7 @@ import { eventData, mostListedEventBytes } from '../../contacts/events/queries.t
 import { mostContactBytes } from '../../contacts/limits.ts';
 import { contactsAndTrash } from '../../contacts/trash-queries.ts';
 import type { JsonObjectValue } from '../../lib/contact-data.ts';
+import { firstIdAt, leastId } from '../../lib/ids.ts';
 import { dayMs, hourMs } from '../../lib/time.ts';
 import { jsonWithin } from '../../store/heavy-reads.ts';
 import { type Database, join, type Query, raw, sql } from '../../store/sql.ts';
@@ -62,12 +63,19 @@ export interface FeedPageRequest {
 
 // Each source has its newest rows read by an index of its own order, so that a page costs the same at any depth
 // and in a table of any size. A source that is not asked for is not read. Mail sent to one contact has no such index, which would cost every message
-// of every campaign: it is found among the contact's events of a span that is short, else in the ledger, by all mail that the contact got.
+// of every campaign: it is found among the contact's events of a span that is short, else in the ledger, by all mail that the contact got. What a rule
+// has caught has the IDs of its time.
 function keysOf(source: Source, projectId: string, { contactId, from, bounds, asked }: FeedPageRequest): Query {
   const place = sources.indexOf(source);
-  const sentToContact = contactId !== null && source.event === 'email.sent';
-  const since = sentToContact ? recordedSince(from) : null;
-  const [table, at, id, contact] = keyColumns(source, sentToContact && since === null);
+  const ofContact = contactId !== null;
+  const since = ofContact && source.event === 'email.sent' ? recordedSince(from) : null;
+  const [table, at, id, contact] = keyColumns(source, ofContact && source.event === 'email.sent' && since === null);
+  const [bounded, least] =
+    since !== null
+      ? ['e.created_at', since]
+      : ofContact && source.rows === 'suppressed'
+        ? ['e.id', firstMailSince(from)]
+        : [`''`, ''];
   const named =
     source.rows === 'suppressed'
       ? ' and e.suppression is not null'
@@ -79,7 +87,7 @@ function keysOf(source: Source, projectId: string, { contactId, from, bounds, as
       ${raw(`'${source.prefix}' || ${id} || '${source.suffix}'`)} as item
     from ${raw(table)} e
     where ${asked[place]}::boolean and ${raw(contactId === null ? 'e.project_id' : 'e.contact_id')} = ${contactId ?? projectId}::uuid${raw(named)}
-      and ${raw(since === null ? `timestamptz 'infinity'` : 'e.created_at')} >= ${since ?? '-infinity'}::timestamptz
+      and ${raw(bounded)} >= ${least}
       and ${raw(at)} >= ${from}::timestamptz and ${raw(at)} <= ${until}::timestamptz
       and (${raw(at)}, ${raw(id)}) < (${until}::timestamptz, ${bounds[place]?.uuid}::uuid)
     order by ${raw(at)} desc, ${raw(id)} desc limit ${raw(longestPage + 1)})`;
@@ -92,6 +100,13 @@ function keysOf(source: Source, projectId: string, { contactId, from, bounds, as
 export function recordedSince(from: string): string | null {
   const instant = Date.parse(from);
   return instant >= Date.now() - 31 * dayMs ? new Date(instant - hourMs).toISOString() : null;
+}
+
+/** The least ID of mail that was accepted at this ISO instant or later; of all mail where there is no such. */
+export function firstMailSince(from: string): string {
+  // An ID is made before its row, by another clock.
+  const instant = Date.parse(from) - dayMs;
+  return instant > 0 ? firstIdAt(new Date(instant)) : leastId;
 }
 
 function keyColumns(

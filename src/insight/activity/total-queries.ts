@@ -1,7 +1,7 @@
 import { hourMs, type SqlSpan } from '../../lib/time.ts';
 import { countedSpan } from '../../store/columns.ts';
 import { type Database, raw, sql } from '../../store/sql.ts';
-import { recordedSince } from './feed-queries.ts';
+import { firstMailSince, recordedSince } from './feed-queries.ts';
 import { type ActivityType, sources } from './types.ts';
 
 // As `activity_counts` calls them; all other events are counted together, under no name.
@@ -88,7 +88,8 @@ export async function totalOfContact(
       + (select count(*) from ${raw(sent)} where ${has('email.sent')}::boolean and contact_id = c.id and created_at >= ${since ?? '-infinity'}::timestamptz
         and ${raw(sentAt)} >= ${from}::timestamptz and ${raw(sentAt)} < ${until}::timestamptz)
       + (select count(*) from emails where ${has('email.suppressed')}::boolean
-        and contact_id = c.id and suppression is not null and created_at >= ${from}::timestamptz and created_at < ${until}::timestamptz)
+        and contact_id = c.id and id >= ${firstMailSince(from)}::uuid and suppression is not null
+        and created_at >= ${from}::timestamptz and created_at < ${until}::timestamptz)
       + (select count(*) from automation_runs where ${has('workflow.started')}::boolean
         and contact_id = c.id and started_at >= ${from}::timestamptz and started_at < ${until}::timestamptz)
       + (select count(*) from automation_runs where ${has('workflow.completed')}::boolean
