@@ -26,6 +26,10 @@ export async function fillMail(db: Database, projectId: string, size: MailSize):
   await db.count(contactRows, [projectId, contacts]);
   await db.count(campaignRows, [projectId, days]);
   // Rows come as they end up, so that the space which the ledger leaves for settling would stay empty.
+  const shipped = await db.row<{ factor: string }>(
+    `select coalesce((select option_value from pg_options_to_table(reloptions) where option_name = 'fillfactor'), '100') as factor
+     from pg_class where oid = 'emails'::regclass`,
+  );
   await db.rows('alter table emails set (fillfactor = 90)');
   await Promise.all([
     loaded(db, 'emails', [[emailRows, values]]),
@@ -34,6 +38,8 @@ export async function fillMail(db: Database, projectId: string, size: MailSize):
       [ownEventRows, values],
     ]),
   ]);
+  // What comes afterwards is settled in its own page again. Otherwise its next version would go wherever an old page has room.
+  await db.rows(`alter table emails set (fillfactor = ${Number(shipped?.factor)})`);
   for (const table of ['contacts', 'emails', 'events', 'campaigns']) await db.rows(`vacuum (analyze) ${table}`);
   await db.count(counted);
 }
