@@ -5,6 +5,11 @@ import { badRequest } from './errors.ts';
 export const hourMs = 3_600_000;
 export const dayMs = 86_400_000;
 
+/** The beginning of the day (UTC) of an instant, so many days later. */
+export function dayAt(at: Date, days = 0): Date {
+  return new Date((Math.floor(at.getTime() / dayMs) + days) * dayMs);
+}
+
 // The last instant that a Date can be.
 const latestMs = 8_640_000_000_000_000;
 

@@ -1,6 +1,6 @@
 import { defineEntity, UnderscoreNamingStrategy } from '@mikro-orm/core';
 import { firstIdAt, greatestId, newId } from '../lib/ids.ts';
-import { dayMs, type SqlSpan } from '../lib/time.ts';
+import { dayAt, dayMs, type SqlSpan } from '../lib/time.ts';
 import { type Database, type Query, raw, sql } from './sql.ts';
 
 const suffixes = { primary: 'pkey', unique: 'key', foreign: 'fkey', check: 'check' } as const;
@@ -116,7 +116,7 @@ export async function removeByAge(
   const longest = Math.max(...walks.map(({ kept }) => kept));
   let removed = 0;
   for (const { kept, own } of walks) {
-    const cutoff = new Date((Math.floor(now.getTime() / dayMs) - kept) * dayMs);
+    const cutoff = dayAt(now, -kept);
     const month = new Date(Date.UTC(cutoff.getUTCFullYear(), cutoff.getUTCMonth()));
     const last = kept === longest ? through : greatestId;
     for (let walked = rowsPerWalk; walked === rowsPerWalk; ) {

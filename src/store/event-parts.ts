@@ -1,6 +1,6 @@
 import type { ClientBase } from 'pg';
 import { firstIdAt, greatestId, instantOf, leastId } from '../lib/ids.ts';
-import { dayMs } from '../lib/time.ts';
+import { dayAt } from '../lib/time.ts';
 import type { Retention } from './columns.ts';
 import { inShortLocks, type MigrationPace } from './run-migrations.ts';
 
@@ -59,8 +59,6 @@ const cutAheadDays = 8;
 const leastAheadDays = 2;
 const cutCheck = 'events_cut';
 
-/** The beginning of a day (UTC), so many days later. */
-export const dayAt = (at: Date, days = 0) => new Date((Math.floor(at.getTime() / dayMs) + days) * dayMs);
 /** The day of an ID, for the name of a part. */
 export const dayName = (id: string) => instantOf(id).toISOString().slice(0, 10).replaceAll('-', '');
 const bound = (id: string) => (id === leastId ? 'minvalue' : id === greatestId ? 'maxvalue' : `'${id}'`);

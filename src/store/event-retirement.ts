@@ -1,9 +1,9 @@
 import type { ClientBase } from 'pg';
 import { firstIdAt, instantOf, leastId } from '../lib/ids.ts';
+import { dayAt } from '../lib/time.ts';
 import { type Retention, removeByAge } from './columns.ts';
 import {
   copyName,
-  dayAt,
   type EventPart,
   eventParts,
   extend,

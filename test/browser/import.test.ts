@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import type { Browser } from 'playwright-core';
+import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { aProject, type TestApi, type TestProject } from '../support/api.ts';
 import { accessibilityProblems, sharedBrowser } from '../support/browser.ts';
@@ -107,18 +107,22 @@ test('a file of an audience is mapped, previewed, imported into a segment with p
   expect(custom.map(({ field }: { field: string }) => field)).not.toContain('data.notes');
 });
 
+/** Opens the import of a project's contacts and chooses a file. */
+async function withFile(page: Page, projectId: string, name: string, content: string) {
+  await page.goto(`${api.url}/app/${projectId}/contacts`);
+  await page.getByRole('button', { name: 'Import', exact: true }).click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByLabel('File').setInputFiles({ name, mimeType: 'text/csv', buffer: Buffer.from(content) });
+  return dialog;
+}
+
 test('columns become the fields that they are in other letters, and variables find those that an import wrote', async () => {
   const own = await aProject(database, 'Names');
   const call = (method: string, path: string, body?: object) => api.call(own.secretKey, method, path, body);
   await call('POST', '/contacts', { email: 'enno@example.org', data: { first_name: 'Enno' } });
   const content = 'E-Mail,First Name,FAVORITE BIRD\nenno@example.org,Enno,Tern\nokke@example.org,Okke,Eider\n';
   await asOwner(browser, { api, database, project: own }, async (page) => {
-    await page.goto(`${api.url}/app/${own.id}/contacts`);
-    await page.getByRole('button', { name: 'Import', exact: true }).click();
-    const dialog = page.getByRole('dialog');
-    await dialog
-      .getByLabel('File')
-      .setInputFiles({ name: 'fair.csv', mimeType: 'text/csv', buffer: Buffer.from(content) });
+    const dialog = await withFile(page, own.id, 'fair.csv', content);
     const chosen = (name: string) => dialog.getByLabel(`Import ${name} as`, { exact: true }).locator('option:checked');
     await expect.poll(() => chosen('First Name').textContent()).toBe('first_name');
     await expect.poll(() => chosen('FAVORITE BIRD').textContent()).toBe('New field');
@@ -142,12 +146,7 @@ test('an import asks whether to subscribe new contacts, says how many that are, 
   await call('POST', '/contacts', { email: 'left@example.org', subscribed: false });
   const content = 'email,opt-in\nenno@example.org,\nokke@example.org,yes\nleft@example.org,yes\n';
   await asOwner(browser, { api, database, project: own }, async (page) => {
-    await page.goto(`${api.url}/app/${own.id}/contacts`);
-    await page.getByRole('button', { name: 'Import', exact: true }).click();
-    const dialog = page.getByRole('dialog');
-    await dialog
-      .getByLabel('File')
-      .setInputFiles({ name: 'fair.csv', mimeType: 'text/csv', buffer: Buffer.from(content) });
+    const dialog = await withFile(page, own.id, 'fair.csv', content);
     await dialog.getByRole('button', { name: 'Preview changes' }).click();
     await dialog.getByText('This subscribes 2 new contacts and 1 unsubscribed contact.').waitFor();
     await dialog.getByLabel('Subscribe new contacts').uncheck();
@@ -176,12 +175,7 @@ test('rows that repeat an address are called that, and an undo from the dialog i
   const own = await aProject(database, 'Repeated');
   const content = 'email,plan\nenno@example.org,free\nenno@example.org,pro\nenno@example.org,pro\n';
   await asOwner(browser, { api, database, project: own }, async (page) => {
-    await page.goto(`${api.url}/app/${own.id}/contacts`);
-    await page.getByRole('button', { name: 'Import', exact: true }).click();
-    const dialog = page.getByRole('dialog');
-    await dialog
-      .getByLabel('File')
-      .setInputFiles({ name: 'fair.csv', mimeType: 'text/csv', buffer: Buffer.from(content) });
+    const dialog = await withFile(page, own.id, 'fair.csv', content);
     await dialog.getByRole('button', { name: 'Preview changes' }).click();
     await dialog.getByText('2 rows repeat an address of the file.').waitFor();
     const updated = dialog.locator('[data-slot=figure]', { hasText: 'Updated' }).locator('dd');
@@ -199,12 +193,7 @@ test('rows that repeat an address are called that, and an undo from the dialog i
 
 test('a file without a column of addresses cannot be sent', async () => {
   await asOwner(browser, { api, database, project }, async (page) => {
-    await page.goto(`${api.url}/app/${project.id}/contacts`);
-    await page.getByRole('button', { name: 'Import', exact: true }).click();
-    const dialog = page.getByRole('dialog');
-    await dialog
-      .getByLabel('File')
-      .setInputFiles({ name: 'birds.csv', mimeType: 'text/csv', buffer: Buffer.from('Vogel,Ort\nRingelgans,Hooge\n') });
+    const dialog = await withFile(page, project.id, 'birds.csv', 'Vogel,Ort\nRingelgans,Hooge\n');
     await dialog.getByText('Choose the column with the email addresses.').waitFor();
     await expect.poll(() => dialog.getByRole('button', { name: 'Preview changes' }).isDisabled()).toBe(true);
   });

@@ -20,7 +20,8 @@ import {
 import { Client } from 'pg';
 import type { TestProject } from 'vitest/node';
 import { firstIdAt } from '../../src/lib/ids.ts';
-import { dayAt, dayName, divideEvents, eventParts } from '../../src/store/event-parts.ts';
+import { dayAt } from '../../src/lib/time.ts';
+import { dayName, divideEvents, eventParts } from '../../src/store/event-parts.ts';
 import { migrateDatabase } from '../../src/store/migrate.ts';
 import { openTemporal } from '../../temporal/connection.ts';
 import { prepareNamespace } from '../../temporal/setup.ts';

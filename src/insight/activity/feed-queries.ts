@@ -68,8 +68,9 @@ export interface FeedPageRequest {
 function keysOf(source: Source, projectId: string, { contactId, from, bounds, asked }: FeedPageRequest): Query {
   const place = sources.indexOf(source);
   const ofContact = contactId !== null;
-  const since = ofContact && source.event === 'email.sent' ? recordedSince(from) : null;
-  const [table, at, id, contact] = keyColumns(source, ofContact && source.event === 'email.sent' && since === null);
+  const isSent = ofContact && source.event === 'email.sent';
+  const since = isSent ? recordedSince(from) : null;
+  const [table, at, id, contact] = keyColumns(source, isSent && since === null);
   const [bounded, least] =
     since !== null
       ? ['e.created_at', since]
@@ -86,7 +87,7 @@ function keysOf(source: Source, projectId: string, { contactId, from, bounds, as
   return sql`(select ${raw(place)} as source, ${raw(at)} as at, ${raw(id)} as id, ${raw(contact)} as contact_id,
       ${raw(`'${source.prefix}' || ${id} || '${source.suffix}'`)} as item
     from ${raw(table)} e
-    where ${asked[place]}::boolean and ${raw(contactId === null ? 'e.project_id' : 'e.contact_id')} = ${contactId ?? projectId}::uuid${raw(named)}
+    where ${asked[place]}::boolean and ${raw(ofContact ? 'e.contact_id' : 'e.project_id')} = ${contactId ?? projectId}::uuid${raw(named)}
       and ${raw(bounded)} >= ${least}
       and ${raw(at)} >= ${from}::timestamptz and ${raw(at)} <= ${until}::timestamptz
       and (${raw(at)}, ${raw(id)}) < (${until}::timestamptz, ${bounds[place]?.uuid}::uuid)
