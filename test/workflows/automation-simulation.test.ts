@@ -2,6 +2,7 @@ import { Socket } from 'node:net';
 import { afterAll, beforeAll, expect, inject, test, vi } from 'vitest';
 import { simulateSome } from '../../src/automations/simulation/job.ts';
 import { changeContacts } from '../../src/imports/bulk.ts';
+import { finishJob } from '../../src/imports/queries.ts';
 import type { Database } from '../../src/store/sql.ts';
 import { queueKinds, taskQueue, workflowId } from '../../temporal/commands.ts';
 import { aProject, type TestApi, testApi } from '../support/api.ts';
@@ -479,6 +480,20 @@ test('a simulation is canceled once, whatever works on it: nothing of it is kept
   const foreign = automationHand(api, await aProject(database));
   expect((await foreign.call('DELETE', done.path)).status).toBe(404);
   expect((await own.call('DELETE', done.path.replace(id, crypto.randomUUID()))).status).toBe(404);
+});
+
+test('a simulation that fails is not canceled, whatever its reason says', async () => {
+  const { id } = await reminder('fails');
+  const [job] = await db.rows<{ id: string }>(
+    `insert into jobs (id, project_id, kind, spec) values ('simulation-' || gen_random_uuid(), $1, 'simulation', $2) returning id`,
+    [project.id, JSON.stringify({ workflowId: id, names: {}, at: null })],
+  );
+  await finishJob(db, job?.id ?? '', 'Canceled');
+  expect(await own.done('GET', `/workflows/${id}/simulations/${job?.id}`)).toMatchObject({
+    state: 'failed',
+    failedReason: 'Canceled',
+    result: null,
+  });
 });
 
 test('the execution of a simulation that is canceled ends', async () => {

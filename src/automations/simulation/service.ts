@@ -179,19 +179,18 @@ export async function getSimulation(
   jobId: string,
 ): Promise<SimulationBody> {
   const { job, spec } = await ownSimulation(db, projectId, automationId, jobId);
-  const { id, progress } = job;
-  const place = job.place as unknown as SimulationPlace;
-  const isCanceled = job.failedReason === canceled;
-  const [state, failedReason] = isCanceled ? (['canceled', null] as const) : [job.state, job.failedReason];
-  return {
-    ...{ id, workflowId: automationId, state, progress, failedReason, at: spec.at },
-    createdAt: new Date(job.createdAt).toISOString(),
-    result: state === 'completed' ? resultOf(spec, place) : null,
-  };
+  const { id, state, progress, failedReason } = job;
+  const place = job.place as unknown as SimulationPlace | CanceledPlace;
+  const createdAt = new Date(job.createdAt).toISOString();
+  const body = { ...{ id, workflowId: automationId, state, progress, failedReason, at: spec.at }, createdAt };
+  if ('isCanceled' in place) return { ...body, state: 'canceled', failedReason: null, result: null };
+  return { ...body, result: state === 'completed' ? resultOf(spec, place) : null };
 }
 
-/** How the job of a simulation that was canceled has failed. */
-const canceled = 'Canceled';
+/** The place of a job that a request has canceled, whose sums are gone. Every other job that failed says why. */
+interface CanceledPlace {
+  isCanceled: true;
+}
 
 /**
  * Ends a simulation that is not over, and removes the contacts that it has simulated; one that is over stays as it is. Work under way on its
@@ -206,7 +205,9 @@ export async function cancelSimulation(
   return db.transaction(async (tx) => {
     await ownSimulation(tx, projectId, automationId, jobId);
     const tickets: OutboxTicket[] = [];
-    if (await finishJob(tx, jobId, canceled)) {
+    if (await finishJob(tx, jobId, 'Canceled')) {
+      const place: CanceledPlace = { isCanceled: true };
+      await tx.em.nativeUpdate(Job, { id: jobId }, { place: { ...place } });
       await tx.em.nativeDelete(SimulatedContact, { jobId });
       tickets.push(await enqueue(tx, { type: 'cancel', id: workflowId.bulk(jobId) }));
     }
