@@ -111,9 +111,19 @@ function slowWork(text: string, large: LargeTables): SlowWork | null {
   if (validated !== undefined && large.has(validated))
     return estimate('validate', `check ${constraint}`, validated, large);
   if (!changePattern.test(text)) return null;
-  const names = [...large.keys()].filter((table) => new RegExp(`\\b${table}\\b`).test(text));
+  const named = tablesOf(text);
+  const names = [...large.keys()].filter((table) => named.has(table));
   const table = names.toSorted((one, other) => (large.get(other)?.rows ?? 0) - (large.get(one)?.rows ?? 0))[0];
   return table === undefined ? null : estimate('change', text.trim().split(/\s+/).slice(0, 3).join(' '), table, large);
+}
+
+const listPattern =
+  /\b(?:update|into|from|join|using)\s+(?:only\s+)?("?\w+"?(?:(?:\s+(?:as\s+)?\w+)?\s*,\s*"?\w+"?)*)/gi;
+
+// Columns and texts may be called as a table: endpoints have `events`, and `contacts:erase` is a scope.
+function tablesOf(text: string): ReadonlySet<string | undefined> {
+  const lists = text.replace(/--.*$|'[^']*'/gm, ' ').matchAll(listPattern);
+  return new Set([...lists].flatMap(([, list = '']) => list.split(',').map((item) => /\w+/.exec(item)?.[0])));
 }
 
 // How many rows a statement changes is not known before.
