@@ -43,8 +43,8 @@ export class VersionRouting {
   readonly #deps: VersionRoutingDeps & { deployment: string };
   #isSettled: boolean;
   #said: string | null = null;
-  /** Whether all queues were seen to lead their tasks to this version since it is current. */
-  #isFollowed = false;
+  /** When this version became current, of the last time that all queues were seen to lead their tasks to it. */
+  #followedSince: string | null = null;
   // Versions that nobody polled for when they were last looked at: one look alone may come just after the server has started.
   #missed = new Set<string | null>();
 
@@ -79,12 +79,15 @@ export class VersionRouting {
     const current = info.routingConfig?.currentDeploymentVersion?.buildId ?? null;
     if (current === buildId) {
       // Until then some queues still lead tasks to the version before, whose workers a deploy stops once these are ready.
-      this.#isFollowed ||= await this.#queuesFollow();
-      if (!this.#isFollowed) return this.#say('waiting', 'some queues do not lead their tasks to this version yet');
+      const since = instantOf(info.routingConfig?.currentVersionChangedTime);
+      if (this.#followedSince !== since) {
+        if (!(await this.#queuesFollow()))
+          return this.#say('waiting', 'some queues do not lead their tasks to this version yet');
+        this.#followedSince = since;
+      }
       this.#say('current', 'tasks go to this version');
       return this.#releaseDeadVersions(info);
     }
-    this.#isFollowed = false;
     const isNew = buildId !== null && (await this.#isReadyToBegin(info));
     if (isNew === null) return this.#say('waiting', 'Temporal does not know all queues of this version yet');
     const [isGone = false] = await this.#goneOf([current]);
@@ -237,6 +240,7 @@ function nullIfUnknown(error: unknown): null {
 
 const named = (build: string | null) => (build === null ? 'workers without a version' : `version ${build}`);
 const lastPoll = ({ lastAccessTime }: Poller) => Number(lastAccessTime?.seconds ?? 0) * 1000;
+const instantOf = (time: Deployment['createTime']) => `${time?.seconds ?? 0}.${time?.nanos ?? 0}`;
 
 function unlessEnded(error: unknown): void {
   if (error instanceof Error && error.name === 'WorkflowNotFoundError') return;

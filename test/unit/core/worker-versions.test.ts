@@ -7,6 +7,8 @@ import { deploymentName, VersionRouting } from '../../../temporal/versions.ts';
 // What a worker decides, by answers of a server; test/workflows/worker-versions.test.ts has a real one.
 interface Server {
   current: string | null;
+  /** When the current version became that, in seconds. */
+  since: number;
   /** Versions that have been current, and those that have not. */
   known: Record<string, boolean>;
   /** Seconds since the last poll, by version; '' stands for workers without one. */
@@ -20,7 +22,14 @@ interface Server {
 
 function routingOf(buildId: string | null, state: Partial<Server>) {
   const server: Server = {
-    ...{ current: 'r1', known: { r1: true, r2: false }, polls: { r1: 5, r2: 5 }, queuesSeen: 2, refusal: null },
+    ...{
+      current: 'r1',
+      since: 1,
+      known: { r1: true, r2: false },
+      polls: { r1: 5, r2: 5 },
+      queuesSeen: 2,
+      refusal: null,
+    },
     queuesBehind: 0,
     ...{ calls: [], ...state },
   };
@@ -31,7 +40,10 @@ function routingOf(buildId: string | null, state: Partial<Server>) {
       return {
         conflictToken: new Uint8Array(),
         workerDeploymentInfo: {
-          routingConfig: { currentDeploymentVersion: server.current === null ? null : { buildId: server.current } },
+          routingConfig: {
+            currentDeploymentVersion: server.current === null ? null : { buildId: server.current },
+            currentVersionChangedTime: { seconds: server.since, nanos: 0 },
+          },
           versionSummaries: Object.entries(server.known).map(([id, wasCurrent]) => ({
             deploymentVersion: { buildId: id },
             firstActivationTime: wasCurrent ? { seconds: 1 } : null,
@@ -57,6 +69,7 @@ function routingOf(buildId: string | null, state: Partial<Server>) {
       if (server.refusal) throw failure(server.refusal.code, server.refusal.details);
       server.calls.push(call);
       server.current = call.buildId || null;
+      server.since += 1;
     },
   };
   const temporal = {
@@ -91,6 +104,16 @@ test('a version is ready once all queues lead their tasks to it', async () => {
   expect([await checks(1), routing.isSettled()]).toEqual([['r2'], false]);
   server.queuesBehind = 0;
   expect([await checks(1), routing.isSettled()]).toEqual([['r2'], true]);
+});
+
+test('a version that became current again between two checks is ready once the queues follow again', async () => {
+  const { server, routing, checks, lines } = routingOf('r2', { current: 'r2', known: { r1: true, r2: true } });
+  expect([await checks(1), routing.isSettled()]).toEqual([[], true]);
+  // Another process made it current in a store that was set back to the version before.
+  Object.assign(server, { since: 2, queuesBehind: 1 });
+  expect([await checks(1), routing.isSettled()]).toEqual([[], false]);
+  server.queuesBehind = 0;
+  expect([await checks(2), routing.isSettled(), lines.length]).toEqual([[], true, 3]);
 });
 
 test('one that has been current waits while the current one has workers, and takes over when they are gone at two checks', async () => {
