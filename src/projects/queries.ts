@@ -184,9 +184,9 @@ export async function changeProject(
   return projectRecord(db, id, encryptionKeys);
 }
 
-/** Locks a project until the transaction ends, so that requests that count its rows do so one after the other. */
-export async function lockProject(tx: Database, id: string): Promise<void> {
-  await lockRow(tx, 'projects', id);
+/** Locks a project until the transaction ends, so that requests that count its rows do so one after the other. Returns as `lockRow` does. */
+export function lockProject(tx: Database, id: string, wait = true): Promise<boolean> {
+  return lockRow(tx, 'projects', id, wait);
 }
 
 /** Returns how many projects of a user fit, with `role` those in which they have that. */

@@ -177,9 +177,14 @@ export async function tryLockName(tx: Database, name: string): Promise<boolean> 
   return lock?.taken === true;
 }
 
-/** Locks a row until the transaction ends against everybody who changes it; others may go on referring to it. */
-export async function lockRow(tx: Database, table: string, id: string): Promise<void> {
-  await tx.row(sql`select from ${raw(table)} where id = ${id} for no key update`);
+/**
+ * Locks a row until the transaction ends against everybody who changes it; others may go on referring to it. Returns false where there is
+ * none and, where it does not `wait`, while somebody else has it locked.
+ */
+export async function lockRow(tx: Database, table: string, id: string, wait = true): Promise<boolean> {
+  const locked = await tx.row(sql`
+    select from ${raw(table)} where id = ${id} for no key update ${raw(wait ? '' : 'skip locked')}`);
+  return locked !== null;
 }
 
 /** Notes that a report of this source was received, in the transaction that applies it; false for one that was received before. */

@@ -6,7 +6,9 @@ import { spreadMs } from '../../src/mail/emails/schedule.ts';
 import { bucketMade } from '../../src/mail/engine/throttle.ts';
 import { claimQueued } from '../../src/mail/queue/claims.ts';
 import { deliverPending } from '../../src/mail/queue/deliver.ts';
+import { entities } from '../../src/main/setup/database-settings.ts';
 import type { QuietHours } from '../../src/projects/schema.ts';
+import { openStore } from '../../src/store/orm.ts';
 import type { Database } from '../../src/store/sql.ts';
 import { advanceDeps, anAutomation, anEvent, aTemplate, letIn } from '../support/automation-fixtures.ts';
 import { aCampaign, contacts, started } from '../support/campaign-fixtures.ts';
@@ -238,6 +240,25 @@ describe('email of workflows that waits when quiet hours change', () => {
     await expect(following).rejects.toThrow('out of reach');
     const open = 'select id from projects where id = any($1) and quiet_changed_at is not null';
     expect(await database.db.rows(open, [ids])).toEqual([]);
+  });
+
+  test('is followed by one worker at a time', async () => {
+    await set(around().hours);
+    await sendTo({ 'anna@example.com': 'UTC' });
+    await database.db.count('update projects set quiet_hours = null, quiet_changed_at = now() where id = $1', [
+      project.id,
+    ]);
+    // A worker that waited would give up.
+    const limits = { connectionMs: 60_000, statementMs: null, lockMs: 1_000, idleInTransactionMs: null };
+    const settings = { url: database.url, poolSize: 2, applicationName: 'fernpost-test', limits };
+    await using worker = await openStore(settings, entities);
+    const outbox = { dispatchSoon: () => undefined };
+    const follow = () => followQuietHours({ db: worker.db, outbox, stop: new AbortController().signal });
+    await database.db.transaction(async (another) => {
+      await another.count('select from projects where id = $1 for no key update', [project.id]);
+      expect(await follow()).toBe(0);
+    });
+    expect(await follow()).toBe(1);
   });
 
   test('leaves within ten minutes where they are switched off', async () => {

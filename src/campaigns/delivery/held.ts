@@ -134,8 +134,8 @@ interface HeldDeps {
 /**
  * Asks again until when mail waits in projects whose quiet hours, or time zone, have changed, of workflows and of campaigns. What may leave by now does so within
  * `spreadMs`, so that it holds up no other mail. Every page is a transaction of its own, and the mark on the project stays until all were seen, so
- * that another worker begins again where this one dies. What fails for one project does not keep the others waiting: it is thrown at the end. Returns
- * how many projects were finished.
+ * that another worker begins again where this one dies. A project that another worker has just now is left to it. What fails for one project does not
+ * keep the others waiting: it is thrown at the end. Returns how many projects were finished.
  */
 export async function followQuietHours(deps: HeldDeps): Promise<number> {
   const marked = await deps.db
@@ -154,14 +154,19 @@ export async function followQuietHours(deps: HeldDeps): Promise<number> {
   return finished;
 }
 
-/** Follows the change of one project; false where the process stops first, or where the hours changed again meanwhile. */
+/** Follows the change of one project; false where the process stops first, another has the project, or the hours changed again meanwhile. */
 async function followChange({ db, outbox, stop }: HeldDeps, projectId: string, quietChangedAt: Date): Promise<boolean> {
   const sends = new Map<string, SendKey>();
-  let place: Place | null = { at: '-infinity', id: leastId };
+  let place: Place | null = beginning;
   while (place !== null) {
     if (stop.aborted) return false;
     const after: Place = place;
-    place = await db.transaction((tx) => decidePage(tx, { projectId, after, sends }), byIndexes);
+    const next: Place | null | 'taken' = await db.transaction(
+      (tx) => decidePage(tx, { projectId, after, sends }),
+      byIndexes,
+    );
+    if (next === 'taken') return false;
+    place = next;
   }
   const [done, tickets] = await db.transaction(async (tx) => {
     const cleared = await tx.em.nativeUpdate(Project, { id: projectId, quietChangedAt }, { quietChangedAt: null });
@@ -178,6 +183,8 @@ interface Place {
   id: string;
 }
 
+const beginning: Place = { at: '-infinity', id: leastId };
+
 interface HeldMail extends Place {
   emailId: string | null;
   campaignId: string | null;
@@ -191,12 +198,13 @@ interface HeldMail extends Place {
 }
 
 // The project is locked, so that no change of its hours comes between reading and writing. A claim meanwhile finds the page before or after, and
-// one that read the hours before their change marks the project again (`noteChangedHours`).
+// one that read the hours before their change marks the project again (`noteChangedHours`). Nobody begins while another worker is at a page. One who
+// begins between two pages does no harm: mail that was moved stays where it is (`heldAgain`).
 async function decidePage(
   tx: Database,
   { projectId, after, sends }: { projectId: string; after: Place; sends: Map<string, SendKey> },
-): Promise<Place | null> {
-  await lockProject(tx, projectId);
+): Promise<Place | null | 'taken'> {
+  if (!(await lockProject(tx, projectId, after !== beginning))) return 'taken';
   const facts = (await quietFactsOf(tx.em, projectId)) ?? { quietHours: null, timeZone: null };
   const page = await heldPage(tx, projectId, after);
   const other = page.flatMap((mail) => {
