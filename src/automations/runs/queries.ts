@@ -88,21 +88,29 @@ export interface RunFilter {
   contactId: string | null;
   /** Only active runs that stand at this step. */
   stepId: string | null;
-  /** Only runs of contacts whose address has this text, or whose address and name have each of its words. */
+  /** Only runs that are found by this text: see `foundBy`. */
   search: { text: string; projectId: string } | null;
 }
 
 // No index has the names.
 const mostNames = 10_000;
 const mostWords = 10;
+// A text that more addresses have is found among the newest runs alone: whoever has it would be looked for in the index of runs, one by one.
+const mostAddresses = 1_000;
 
-/** SQL of whether a run of an automation is found by a text: by an index of addresses, and by names along the index of the newest runs. */
+/**
+ * SQL of whether a run of an automation is found by a text: the newest by each word in the address and the name of their contact, and all by the
+ * whole text in the address, where that has a part of three letters or digits, which the index of addresses is made of.
+ */
 function foundBy({ text, projectId }: NonNullable<RunFilter['search']>, automationId: string) {
   const pattern = (part: string) => `%${likeText(part.toLowerCase())}%`;
   const words = text.split(/\s+/).filter(Boolean).slice(0, mostWords).map(pattern);
+  const isIndexed = /[a-z0-9]{3}/i.test(text) && words.length === 1;
   return fragment(
     `contact_id in (
-      select id from contacts where project_id = ? and email like ?
+      select id from (select id, count(*) over () as found from (
+        select id from contacts where ${isIndexed} and project_id = ? and email like ? order by id limit ${mostAddresses + 1}) having_it) counted
+      where found <= ${mostAddresses}
       union all
       select c.id from (select contact_id from automation_runs where automation_id = ? order by started_at desc, id desc limit ${mostNames}) newest
         join ${contactsAndTrash.text} c on c.id = newest.contact_id

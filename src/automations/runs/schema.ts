@@ -87,7 +87,7 @@ export const ListExecutions = v.object({
   contactId: parameter('Executions of this contact.'),
   stepId: parameter('Active executions whose contact is at this step.'),
   search: parameter(
-    'Text in the address of the contact, in any letter case. In the newest 10,000 executions of the workflow also words of its name.',
+    'Words of the address and the name of the contact, in any letter case, in the newest 10,000 executions of the workflow. Older ones are found by text in the address with at least 3 letters or digits in a row, which at most 1,000 contacts have.',
   ),
 });
 export type ListExecutions = v.InferOutput<typeof ListExecutions>;

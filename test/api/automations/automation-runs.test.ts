@@ -390,6 +390,7 @@ describe('executions', () => {
     expect(await found('wiard')).toEqual([wiard]);
     expect(await found('%')).toEqual([wiard]);
     expect(await found('_x')).toEqual([wiard]);
+    expect(await found('t.r')).toEqual([tomke]);
     expect(await found('tomke wiard')).toEqual([]);
     expect(await found("'\0\\")).toEqual([]);
     expect(await found('tomke', '&status=COMPLETED')).toEqual([]);
@@ -402,6 +403,15 @@ describe('executions', () => {
     );
     expect(await found('rieken')).toEqual([tomke]);
     expect(await found('rieken tomke')).toEqual([]);
+    // Of addresses those that an index answers, and that no crowd has.
+    expect(await found('t.r')).toEqual([]);
+    await database.db.count(
+      `insert into contacts (id, project_id, email, subscribed)
+       select uuidv7(), project_id, n || '.rieken@found.test', true from automation_runs, generate_series(1, 1000) n where id = $1`,
+      [tomke],
+    );
+    expect(await found('rieken')).toEqual([]);
+    expect(await found('t.rieken')).toEqual([tomke]);
     expect((await other.call('GET', `/workflows/${id}/executions?search=tomke`)).status).toBe(404);
   });
 

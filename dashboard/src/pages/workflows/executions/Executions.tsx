@@ -188,10 +188,11 @@ function Filters({ steps }: { steps: Workflow['steps'] }) {
   );
 }
 
-// As many as the service searches by name.
+// Limits of the service.
 const mostNames = 10_000;
+const mostAddresses = 1_000;
 
-/** Says what a search leaves out, in a workflow with too many runs to search by name. */
+/** Says what a search leaves out, in a workflow with too many runs to search all of them by name. */
 function SearchReach({ workflow }: { workflow: string }) {
   const project = useProjectId();
   const { data: runs = 0 } = useQuery({
@@ -205,7 +206,8 @@ function SearchReach({ workflow }: { workflow: string }) {
   });
   return runs > mostNames ? (
     <p className="mb-3 text-sm text-muted">
-      Searches all addresses, and the names of contacts in the newest {count(mostNames)} runs.
+      Searches the newest {count(mostNames)} runs by name and address. Older runs are found by at least 3 letters of an
+      address, unless more than {count(mostAddresses)} contacts have them.
     </p>
   ) : null;
 }
