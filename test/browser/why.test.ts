@@ -51,6 +51,47 @@ test('the page of an email says why it was not sent, with what was recorded', ()
     expect(await accessibilityProblems(page)).toEqual([]);
   }));
 
+test('an address in a sentence breaks only where it is longer than the line by itself', () =>
+  world.inPage({ viewport: { width: 320, height: 800 } }, async (page) => {
+    const id = newId();
+    // Somewhere in the text each line ends within an address.
+    const fits = Array.from({ length: 9 }, (_, n) => `mary-ann-${n}@my-shop.test`);
+    const long = `${'long-'.repeat(12)}address@example.com`;
+    const words = `No mailbox: ${fits.map((address, n) => `${'x'.repeat(n)} (${address})`).join(', ')}, nor ${long}.`;
+    await world.database.db.count(sql`
+      insert into emails (id, project_id, contact_id, to_address, "from", source_type, message_class, subject, status, reason)
+      values (${id}, ${project.id}, ${contact}, 'ada@example.com', ${project.sender}, 'TRANSACTIONAL', 'TRANSACTIONAL', 'Hello',
+        'FAILED', ${{ code: 'provider', words }})`);
+    await open(page, `emails/${id}`);
+    await page.getByRole('button', { name: 'Why?', exact: true }).click();
+    const note = page.getByRole('dialog', { name: 'Why?' }).getByRole('alert');
+    await note.getByText(long).first().waitFor();
+    /** How many lines each word with an address takes. */
+    const lines = await note.evaluate(
+      (element, wanted) => {
+        const texts = document.createTreeWalker(element, NodeFilter.SHOW_TEXT);
+        const found: Record<string, number> = {};
+        for (let text = texts.nextNode(); text; text = texts.nextNode())
+          for (const address of wanted) {
+            const at = text.nodeValue?.indexOf(address) ?? -1;
+            if (at === -1) continue;
+            const range = document.createRange();
+            range.setStart(text, at);
+            range.setEnd(text, at + address.length);
+            found[address] = new Set([...range.getClientRects()].map(({ top }) => Math.round(top))).size;
+          }
+        return found;
+      },
+      [...fits, long],
+    );
+    expect(fits.map((address) => lines[address])).toEqual(fits.map(() => 1));
+    expect(lines[long]).toBeGreaterThan(1);
+    const sticksOut =
+      '[...document.querySelectorAll("[role=dialog] *")].some((each) => each.getBoundingClientRect().right > innerWidth)';
+    expect(await page.evaluate(`${sticksOut} || document.documentElement.scrollWidth > innerWidth`)).toBe(false);
+    expect(await accessibilityProblems(page)).toEqual([]);
+  }));
+
 test('a campaign is asked about somebody whom it left out', () =>
   world.inPage({}, async (page) => {
     const { db } = world.database;

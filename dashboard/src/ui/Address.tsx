@@ -10,3 +10,17 @@ export function Address({ children }: { children: string }) {
     </span>
   );
 }
+
+/** A text in which an address breaks only where it is longer than the line by itself; at its hyphens browsers would break it anywhere. */
+export function WithAddresses({ children }: { children: string }) {
+  return children.split(/(\s+)/).map((word, place) =>
+    word.includes('@') ? (
+      // biome-ignore lint/suspicious/noArrayIndexKey: words have nothing else to tell them apart
+      <span key={place} className="inline-block max-w-full">
+        {word}
+      </span>
+    ) : (
+      word
+    ),
+  );
+}

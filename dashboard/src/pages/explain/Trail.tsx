@@ -1,5 +1,6 @@
 import { Check, CircleSlash, Info } from 'lucide-react';
 import type { components } from '../../api/schema.d.ts';
+import { WithAddresses } from '../../ui/Address.tsx';
 import { Badge, type Tone } from '../../ui/Badge.tsx';
 import { Button } from '../../ui/Button.tsx';
 import { CopyButton } from '../../ui/CopyButton.tsx';
@@ -38,7 +39,7 @@ export function Trail({ explanation, onFixed }: { explanation: Explanation; onFi
           <span className="-ms-2">
             <Badge tone={tone}>{name}</Badge>
           </span>{' '}
-          {sentence}
+          <WithAddresses>{sentence}</WithAddresses>
         </p>
       </Note>
       <ol className="stack" aria-label="Decisions">
@@ -55,7 +56,7 @@ export function Trail({ explanation, onFixed }: { explanation: Explanation; onFi
               , <Timestamp at={next.at} />
             </>
           ) : null}
-          : {next.what}
+          : <WithAddresses>{next.what}</WithAddresses>
         </p>
       ) : null}
       <div className="row">
@@ -77,7 +78,9 @@ function Line({ decision }: { decision: Decision }) {
     <li className="flex gap-3">
       <Icon aria-label={name} role="img" className={`mt-1 size-4 shrink-0 ${color}`} />
       <div className="min-w-0">
-        <div className={`break ${outcome === 'stop' ? 'font-medium' : ''}`}>{sentence}</div>
+        <div className={`break ${outcome === 'stop' ? 'font-medium' : ''}`}>
+          <WithAddresses>{sentence}</WithAddresses>
+        </div>
         <div className="row text-sm text-muted">
           {at ? <Timestamp at={at} /> : null}
           <span>{basis === 'recorded' ? 'Recorded' : 'Evaluated now'}</span>
