@@ -2,16 +2,21 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { eventually } from '../../tools/local-stack/test/fakes.ts';
 import { audience } from '../support/audience.ts';
 import { accessibilityProblems, phone, problemsInBothThemes } from '../support/browser.ts';
 import { signInAs } from '../support/dashboard-owner.ts';
 import { add, type DesignerWorld, designerWorld, pick, press, stepOn, type } from '../support/designer.ts';
+import { keyboard, mouse } from '../support/hands.ts';
+import { allOf, dataIs } from '../support/segments.ts';
 import { webp } from './layout-sheet.ts';
 
 const pictures = fileURLToPath(new URL('../../docs/guides/pictures/', import.meta.url));
 const people = audience().slice(0, 24);
 let designer: DesignerWorld;
 let workflow: string;
+/** One whose runs have ended, of contacts of whom half have a plan. */
+let visits: string;
 
 // Each signed up on another day of the last month; a fourth of them ordered after a day, another fourth after four.
 beforeAll(async () => {
@@ -20,6 +25,9 @@ beforeAll(async () => {
   const { db } = world.database;
   const ids: string[] = [];
   for (const { email, data } of people) ids.push(await own.contact(email, { ...data }));
+  const visitors: string[] = [];
+  for (let n = 0; n < 6; n += 1)
+    visitors.push(await own.contact(`visitor-${n}@kunde.example`, { plan: n < 3 ? 'gold' : 'free' }));
   await db.count(`update contacts set created_at = created_at - interval '100 days'`);
   await db.count(`update projects set updated_at = updated_at - interval '100 days'`);
   await db.count(`update mikro_orm_migrations set executed_at = executed_at - interval '100 days'`);
@@ -44,6 +52,13 @@ beforeAll(async () => {
        values (uuidv7(), $1, $2, $3, '{}', now() - make_interval(hours => $4))`,
       [project.id, contact, name, hoursAgo],
     );
+  ({ id: visits } = await own.automation({ name: 'Besuche', eventName: 'visit.made' }));
+  await own.step(visits, 'SEND_EMAIL', {}, { templateId: welcome, name: 'Thanks', position: { x: 100, y: 200 } });
+  await own.enable(visits);
+  for (const visitor of visitors) await own.done('POST', `/workflows/${visits}/executions`, { contactId: visitor });
+  const ended = `/workflows/${visits}/executions?status=COMPLETED`;
+  await eventually(async () => (await own.done('GET', ended)).total === visitors.length);
+  await own.done('POST', '/segments', { name: 'Gold', type: 'DYNAMIC', condition: allOf(dataIs('plan', 'gold')) });
   for (const [n, contact] of ids.entries()) {
     const entered = 24 * (29 - n);
     await happened(contact, 'signed.up', entered);
@@ -128,6 +143,109 @@ test('the draft is simulated over the last month, its counts beside those of the
   });
 });
 
+const whom = (page: Page, label: string) =>
+  page.getByRole('dialog').getByRole('combobox', { name: label, exact: true });
+
+test.each([
+  ['mouse', mouse],
+  ['keyboard', keyboard],
+] as const)('by %s, the draft is compared with what really happened, then over the contacts of a segment', (_, hold) =>
+  designer.inDashboard(async (page) => {
+    const hand = hold(page);
+    await designer.open(page, `workflows/${visits}`);
+    await hand.press(stepOn(page, 'Thanks'));
+    await add(page, 'send email', 'Offer', hand);
+    await hand.pick('Template', 'Angebot');
+    await hand.press('Simulate');
+    const dialog = page.getByRole('dialog', { name: 'Simulate Besuche' });
+    const simulate = () => hand.press(dialog.getByRole('button', { name: 'Simulate', exact: true }));
+    await hand.pick(whom(page, 'Compare with'), 'What really happened');
+    await dialog
+      .getByText(
+        'Takes the contacts of finished runs that started in the last 30 days through the draft, from the time they entered.',
+      )
+      .waitFor();
+    await simulate();
+    await result(page)
+      .getByText(/^Finished runs that started from .* to .*, each followed for up to 30 days\. 6 runs\.$/)
+      .waitFor();
+    expect(await cells(page, 'Summary', 'Runs')).toEqual(['6', '6']);
+    expect(await cells(page, 'Summary', 'Emails sent')).toEqual(['12', '6']);
+    expect(await cells(page, 'Steps and paths', 'Offer')).toEqual(['6 (100%)', '–']);
+    expect(await cells(page, 'Contacts by email', 'Angebot')).toEqual(['6', '0', '0', '0', '0']);
+    const links = page.getByRole('region', { name: 'Contacts', exact: true }).getByRole('link');
+    await expect.poll(() => links.count()).toBe(6);
+    expect(await problemsInBothThemes(page)).toEqual([]);
+    await page.emulateMedia({ colorScheme: 'light' });
+    await hand.pick(whom(page, 'Show'), 'Email later in the draft');
+    await dialog.getByText('No contacts match this filter.').waitFor();
+
+    await hand.pick(whom(page, 'Contacts'), 'In a segment');
+    const start = dialog.getByRole('button', { name: 'Simulate', exact: true });
+    expect(await start.isDisabled()).toBe(true);
+    await hand.pick(whom(page, 'Segment'), 'Gold');
+    await simulate();
+    await result(page)
+      .getByText('Finished runs of contacts in the segment “Gold”, each followed for up to 30 days. 3 runs.')
+      .waitFor();
+    expect(await cells(page, 'Summary', 'Runs')).toEqual(['3', '3']);
+    await hand.pick(whom(page, 'Compare with'), 'Live version (1)');
+    await hand.pick(whom(page, 'Follow each contact for'), '7 days');
+    await dialog
+      .getByText('All contacts enter at once, 7 days ago, with their data of that time. The trigger is not applied.')
+      .waitFor();
+    await simulate();
+    await result(page)
+      .getByText(
+        /^Contacts in the segment “Gold”, each run followed for up to 7 days, beside live version 1\. They enter .*\. 3 contacts\.$/,
+      )
+      .waitFor();
+    expect(await problemsInBothThemes(page)).toEqual([]);
+    await page.emulateMedia({ colorScheme: 'light' });
+    await hand.press(dialog.getByRole('button', { name: 'Show on canvas' }));
+    await stepOn(page, 'Thanks').getByText('Draft 3 · live 3').waitFor();
+    await hand.press('Hide simulation');
+    await stepOn(page, 'Thanks').getByText('Draft 3').waitFor({ state: 'detached' });
+  }),
+);
+
+test('on a phone, what really happened and a segment fit the window in both themes', async () => {
+  const { world, person, open } = designer;
+  await world.inPage({ viewport: phone }, async (page) => {
+    await signInAs(page, world.url, person.session);
+    await open(page, `workflows/${visits}`);
+    await press(page, 'Simulate');
+    const dialog = page.getByRole('dialog');
+    await whom(page, 'Compare with').selectOption('What really happened');
+    await whom(page, 'Contacts').selectOption('In a segment');
+    await whom(page, 'Segment').selectOption('Gold');
+    expect(await problemsInBothThemes(page)).toEqual([]);
+    await dialog.getByRole('button', { name: 'Simulate', exact: true }).click();
+    await result(page)
+      .getByText(/3 runs\.$/)
+      .waitFor();
+    expect(await cells(page, 'Summary', 'Emails sent')).toEqual(['3', '3']);
+    const numbers = page.getByRole('region', { name: 'Summary', exact: true }).locator('td.number');
+    /** On how many lines each stands. */
+    const lines = await numbers.evaluateAll((all) =>
+      all.map((cell) => {
+        const text = document.createRange();
+        text.selectNodeContents(cell);
+        return new Set([...text.getClientRects()].map(({ top }) => Math.round(top))).size;
+      }),
+    );
+    expect(lines).toEqual(lines.map(() => 1));
+    expect(await problemsInBothThemes(page)).toEqual([]);
+    const isWhole = (width: number) =>
+      page.evaluate<boolean>(
+        `document.documentElement.scrollWidth <= ${width} && document.querySelector('[role=dialog]').scrollWidth <= document.querySelector('[role=dialog]').clientWidth`,
+      );
+    expect(await isWhole(phone.width)).toBe(true);
+    await page.setViewportSize({ width: 320, height: 640 });
+    expect(await isWhole(320)).toBe(true);
+  });
+});
+
 test('nobody, a limit, a failure and a cancellation are said in words', async () => {
   const { own, world, project, inDashboard, open } = designer;
   const { id } = await own.automation({ name: 'Niemand', eventName: 'never.happened' });
@@ -141,6 +259,10 @@ test('nobody, a limit, a failure and a cancellation are said in words', async ()
     const simulate = () => dialog.getByRole('button', { name: 'Simulate', exact: true }).click();
     await simulate();
     await dialog.getByText('No contacts would have entered the workflow.').waitFor();
+    await pick(page, 'Compare with', 'What really happened');
+    await simulate();
+    await dialog.getByText('No finished runs were found.').waitFor();
+    await pick(page, 'Compare with', 'Nothing');
     // Three others of the project are running.
     const { db } = world.database;
     await db.count(

@@ -123,16 +123,23 @@ function SegmentField({ value, onChange }: { value: string; onChange: (segmentId
   const project = useProjectId();
   const segments = useQuery({ queryKey: ['segments', project], queryFn: () => answer(api.GET('/segments')) });
   const choose = (id: string) => onChange(id, segments.data?.find((each) => each.id === id)?.name ?? '');
-  if (segments.data?.length === 0) return <Note>This project has no segments.</Note>;
   return (
-    <SelectField label="Segment" value={value} onChange={({ target }) => choose(target.value)}>
-      <option value="">Select one</option>
-      {segments.data?.map(({ id, name }) => (
-        <option key={id} value={id}>
-          {name}
-        </option>
-      ))}
-    </SelectField>
+    <Shown query={segments}>
+      {(found) =>
+        found.length === 0 ? (
+          <Note>This project has no segments.</Note>
+        ) : (
+          <SelectField label="Segment" value={value} onChange={({ target }) => choose(target.value)}>
+            <option value="">Select one</option>
+            {found.map(({ id, name }) => (
+              <option key={id} value={id}>
+                {name}
+              </option>
+            ))}
+          </SelectField>
+        )
+      }
+    </Shown>
   );
 }
 

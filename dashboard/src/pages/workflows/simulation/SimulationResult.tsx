@@ -63,7 +63,11 @@ export function SimulationResult({
       </p>
       <Limits result={result} />
       {isEmpty ? (
-        <Note>No contacts would have entered the workflow.{refusedText(result)}</Note>
+        <Note>
+          {comparison?.with === 'actual'
+            ? 'No finished runs were found.'
+            : `No contacts would have entered the workflow.${refusedText(result)}`}
+        </Note>
       ) : (
         <>
           <Agreement result={result} />
@@ -233,8 +237,8 @@ function SideRow({ name, cells }: { name: ReactNode; cells: readonly ReactNode[]
   return (
     <tr>
       <td className="break">{name}</td>
-      <td className="number">{here}</td>
-      {cells.length > 1 ? <td className="number">{there}</td> : null}
+      <td className="number whitespace-nowrap">{here}</td>
+      {cells.length > 1 ? <td className="number whitespace-nowrap">{there}</td> : null}
     </tr>
   );
 }
@@ -273,7 +277,7 @@ function Counted({ part }: { part: Part | null }) {
   return (
     <>
       {partText(part)}
-      {detail ? <span className="block text-sm text-muted">{detail}</span> : null}
+      {detail ? <span className="block text-sm whitespace-normal text-muted">{detail}</span> : null}
     </>
   );
 }
