@@ -1,9 +1,8 @@
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { eventually } from '../../tools/local-stack/test/fakes.ts';
 import { aProject, type TestApi, type TestProject } from '../support/api.ts';
 import { type AutomationHand, automationHand } from '../support/automations.ts';
-import { desktop, phone, sharedBrowser } from '../support/browser.ts';
+import { desktop, phone, sharedBrowser, untilShown } from '../support/browser.ts';
 import { apiWithDashboard, asOwner } from '../support/dashboard-owner.ts';
 import { awkwardNames } from '../support/dashboard-seed.ts';
 import { type TestDatabase, testDatabase } from '../support/database.ts';
@@ -94,12 +93,6 @@ const sticksOut = (page: Page) =>
     return found;
   })()`);
 
-async function settled(page: Page): Promise<void> {
-  await page.locator('h1').first().waitFor();
-  await page.waitForLoadState('networkidle');
-  await eventually(async () => (await page.locator('[data-slot=loading]').count()) === 0);
-}
-
 test('pasted HTML, long, right-to-left and emoji texts stay in their boxes on every page', async () => {
   const problems: Record<string, string[]> = {};
   await asOwner(browser, { api, database, project }, async (page) => {
@@ -108,7 +101,7 @@ test('pasted HTML, long, right-to-left and emoji texts stay in their boxes on ev
       await page.goto(`${api.url}/app/${project.id}/${place}`);
       for (const viewport of [phone, desktop]) {
         await page.setViewportSize(viewport);
-        await settled(page);
+        await untilShown(page);
         const found = await sticksOut(page);
         if (found.length > 0) problems[`${place} at ${viewport.width} pixels`] = found.slice(0, 5);
         await expect.poll(() => page.locator('.pasted').count(), { message: `${place} takes a text for HTML` }).toBe(0);
@@ -132,7 +125,7 @@ describe.each([
           if (viewport === phone) await page.getByRole('button', { name: 'Menu' }).click();
         };
         await page.goto(`${api.url}/app/${project.id}/segments`);
-        await settled(page);
+        await untilShown(page);
         await menu();
         await page.getByRole('button', { name: /Switch project/ }).click();
         await page.getByRole('menu').waitFor();

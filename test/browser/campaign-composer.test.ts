@@ -1,7 +1,7 @@
 import type { Locator, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { aProject, type TestProject } from '../support/api.ts';
-import { desktop, phone, problemsInBothThemes } from '../support/browser.ts';
+import { desktop, phone, problemsInBothThemes, untilShown } from '../support/browser.ts';
 import { type DashboardWorld, dashboardWorld } from '../support/dashboard.ts';
 import { signInAs } from '../support/dashboard-owner.ts';
 import { aPerson, joins, type Person } from '../support/people.ts';
@@ -170,7 +170,7 @@ test.each([desktop, phone])('every step is accessible at $width pixels, in light
     for (const step of ['content', 'audience', 'send']) {
       await open(page, `campaigns/${id}?step=${step}`);
       await steps(page).waitFor();
-      await page.waitForLoadState('networkidle');
+      await untilShown(page);
       expect(await problemsInBothThemes(page), step).toEqual([]);
       const wide = await page.evaluate<number>('document.documentElement.scrollWidth');
       expect(wide, `${step} scrolls sideways`).toBeLessThanOrEqual(viewport.width);

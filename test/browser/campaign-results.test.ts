@@ -2,7 +2,7 @@ import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openSend } from '../../src/campaigns/state.ts';
 import { aProject, type TestProject } from '../support/api.ts';
-import { desktop, phone, problemsInBothThemes } from '../support/browser.ts';
+import { desktop, phone, problemsInBothThemes, untilShown } from '../support/browser.ts';
 import { aCampaign } from '../support/campaign-fixtures.ts';
 import { type DashboardWorld, dashboardWorld } from '../support/dashboard.ts';
 import { signInAs } from '../support/dashboard-owner.ts';
@@ -250,7 +250,7 @@ test.each([desktop, phone])('results are accessible at $width pixels, in light a
     await page.frameLocator('iframe[title="Clicks on the email"]').getByText('42 clicks').waitFor();
     await page.locator('.chart canvas').waitFor();
     await page.getByText('View by hour as table').click();
-    await page.waitForLoadState('networkidle');
+    await untilShown(page);
     expect(await problemsInBothThemes(page)).toEqual([]);
     const wide = await page.evaluate<number>('document.documentElement.scrollWidth');
     expect(wide, 'scrolls sideways').toBeLessThanOrEqual(viewport.width);

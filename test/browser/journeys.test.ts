@@ -7,6 +7,7 @@ import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { aProject, type TestProject } from '../support/api.ts';
 import { type AutomationHand, automationHand } from '../support/automations.ts';
+import { untilShown } from '../support/browser.ts';
 import { cli } from '../support/cli.ts';
 import { type DashboardWorld, dashboardWorld } from '../support/dashboard.ts';
 import { signInAs } from '../support/dashboard-owner.ts';
@@ -715,7 +716,7 @@ test('three people are explained in words and times, as “Why?” in the dashbo
 /** Takes a picture for the guide, where JOURNEY_PICTURES asks for it. */
 async function picture(page: Page, name: string): Promise<void> {
   if (process.env.JOURNEY_PICTURES !== '1') return;
-  await page.waitForLoadState('networkidle');
+  await untilShown(page);
   await page.evaluate('document.activeElement?.blur?.()');
   mkdirSync(pictures, { recursive: true });
   writeFileSync(join(pictures, `${name}.webp`), await webp(page, 82));

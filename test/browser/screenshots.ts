@@ -2,8 +2,8 @@ import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
-import { eventually } from '../../tools/local-stack/test/fakes.ts';
-import { startBrowser } from '../support/browser.ts';
+import { startBrowser, untilShown } from '../support/browser.ts';
+import { actWhenCalm } from '../support/calm.ts';
 import { outsidePlaces, placeOf, projectPlaces } from '../support/dashboard-seed.ts';
 import { aPlace, startIn } from '../support/npm-start.ts';
 import { type PicturedProject, picturedProject } from '../support/pictured-project.ts';
@@ -60,6 +60,7 @@ async function shoot(
     reducedMotion: 'reduce',
   });
   const page = await context.newPage();
+  actWhenCalm(page);
   let isIn = false;
   for (const shown of [...outsidePlaces, ...projectPlaces]) {
     if (!isWanted(shown.name)) continue;
@@ -69,9 +70,7 @@ async function shoot(
       isIn = true;
     }
     await page.goto(place.baseUrl + path);
-    await page.locator('h1').first().waitFor();
-    await page.waitForLoadState('networkidle');
-    await eventually(async () => (await page.locator('[data-slot=loading]').count()) === 0);
+    await untilShown(page);
     await picture(page, `${shown.name}${suffix}`);
   }
   if (isWanted('docs')) {

@@ -8,7 +8,8 @@ import {
   type Page,
   type Request,
 } from 'playwright-core';
-import { actWhenCalm } from './calm.ts';
+import { eventually } from '../../tools/local-stack/test/fakes.ts';
+import { actWhenCalm, untilCalm } from './calm.ts';
 
 // The first is Chromium without its windows, which starts, and opens a page, for a fraction of the processor time.
 const usualPlaces = [
@@ -170,6 +171,18 @@ function axeFindings(within: Locator, rules: readonly string[]): Promise<string[
       return violations.flatMap(({ id, help, nodes }) => nodes.map(({ html }) => `${id}: ${help}: ${html}`));
     },
     [...rules],
+  );
+}
+
+/** Waits until a page shows what it is made of: its answers are drawn, its pictures and fonts are there, and nothing stands in for a part. */
+export async function untilShown(page: Page): Promise<void> {
+  await page.locator('h1').first().waitFor();
+  await untilCalm(page);
+  await eventually(() =>
+    page.evaluate<boolean>(
+      `document.querySelector('[data-slot=loading], [aria-busy=true]') === null && document.fonts.status === 'loaded'
+        && [...document.images].every(({ complete, loading }) => complete || loading === 'lazy')`,
+    ),
   );
 }
 
