@@ -1,5 +1,6 @@
 import { SelectField } from '../ui/Field.tsx';
 import { SearchField } from '../ui/SearchField.tsx';
+import { daysOf, ranges } from '../words/ranges.ts';
 import { useFilters } from './address.ts';
 
 /** The search of a list, in the address as `search`; another search begins at the first page. */
@@ -40,6 +41,20 @@ export function ChoiceFilter({
       {choices.map(([value, text]) => (
         <option key={value} value={value}>
           {text}
+        </option>
+      ))}
+    </SelectField>
+  );
+}
+
+/** The last days that a page is about, in the address as `days`. */
+export function PeriodFilter() {
+  const [{ days }, change] = useFilters();
+  return (
+    <SelectField label="Period" value={daysOf(days)} onChange={({ target }) => change({ days: target.value })}>
+      {Object.entries(ranges).map(([value, name]) => (
+        <option key={value} value={value}>
+          {name}
         </option>
       ))}
     </SelectField>

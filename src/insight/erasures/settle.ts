@@ -6,7 +6,7 @@ import { ledgerHash } from '../../campaigns/results/recipients-queries.ts';
 import { Contact } from '../../contacts/entity.ts';
 import { finishedStatuses } from '../../lib/enums.ts';
 import { leastId } from '../../lib/ids.ts';
-import { countingUnsent, endedColumns } from '../../mail/ledger/counting.ts';
+import { countingSkipped, countingUnsent, endedColumns } from '../../mail/ledger/counting.ts';
 import { redactEntries } from '../../projects/audit/record.ts';
 import { type Database, raw, sql } from '../../store/sql.ts';
 import type { ChangedLedger, Mention } from './entity.ts';
@@ -181,10 +181,7 @@ async function dropMail(tx: Database, contactId: string): Promise<number> {
       returning ${raw(endedColumns)}, e.send_seq),
     ${raw(usageMoved('cancelled', 'false', 'true'))},
     hours_counted as (${countingUnsent('cancelled', 'CANCELLED')}),
-    counted as (
-      update campaigns c set skipped_count = c.skipped_count + n.rows
-      from (select campaign_id, send_seq, count(*)::int as rows from cancelled where campaign_id is not null group by 1, 2) n
-      where c.id = n.campaign_id and c.send_seq = n.send_seq and (select count(*) from usage_moved) >= 0)
+    counted as (${countingSkipped('cancelled')})
     select count(*)::int as count from cancelled`);
   return row?.count ?? 0;
 }

@@ -9,7 +9,7 @@ import { enabledRules } from '../../contacts/suppressions/rules.ts';
 import type { SuppressionMatch } from '../../contacts/suppressions/schema.ts';
 import type { Holdout } from '../../projects/schema.ts';
 import { type Database, raw, sql } from '../../store/sql.ts';
-import { countingUnsent, endedColumns } from '../ledger/counting.ts';
+import { countingSkipped, countingUnsent, endedColumns } from '../ledger/counting.ts';
 import { withoutBytes } from '../ledger/queries.ts';
 
 /** Who gets a mail. */
@@ -76,10 +76,7 @@ export async function writeSuppressed(
       returning ${raw(endedColumns)}, e.send_seq),
     ${raw(usageMoved('suppressed', 'false', 'true'))},
     counted as (${countingUnsent('suppressed', 'SUPPRESSED')}),
-    skipped as (
-      update campaigns c set skipped_count = c.skipped_count + n.mails
-      from (select campaign_id, send_seq, count(*)::int as mails from suppressed where campaign_id is not null group by 1, 2) n
-      where c.id = n.campaign_id and c.send_seq = n.send_seq and (select count(*) from usage_moved) >= 0)
+    skipped as (${countingSkipped('suppressed')})
     select count(*)::int as ended from suppressed`);
   return row?.ended ?? 0;
 }

@@ -49,6 +49,17 @@ export function countingUnsent(rows: string, status: UnsentStatus): Query {
     group by 1, 2`;
 }
 
+/**
+ * The statement that counts mail of campaigns as skipped, once `usageMoved` has moved its quota. `rows` names a CTE with `endedColumns` and
+ * `send_seq`.
+ */
+export function countingSkipped(rows: string): Query {
+  return raw(`
+    update campaigns c set skipped_count = c.skipped_count + n.mails
+    from (select campaign_id, send_seq, count(*)::int as mails from ${rows} where campaign_id is not null group by 1, 2) n
+    where c.id = n.campaign_id and c.send_seq = n.send_seq and (select count(*) from usage_moved) >= 0`);
+}
+
 /** The columns of the row `e` of a mail that ends, for usage, counts and the event `email.failed`. */
 export const endedColumns = `e.id, e.project_id, e.contact_id, e.subject, e.render ->> 'subject' as source_subject, e."from",
         e.from_name, e.message_id, e.template_id, e.campaign_id, e.source_type, e.message_class, e.reason, e.simulated, e.created_at,

@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { answer, api } from '../../api/client.ts';
 import { useFilters, useProjectId } from '../../app/address.ts';
-import { ChoiceFilter } from '../../app/filters.tsx';
+import { ChoiceFilter, PeriodFilter } from '../../app/filters.tsx';
 import { usePages } from '../../app/pages.ts';
 import { EndlessRows } from '../../ui/EndlessRows.tsx';
 import { Page } from '../../ui/Page.tsx';
@@ -55,12 +55,7 @@ export function Activity() {
             .filter(([type]) => !type.endsWith('scheduled'))
             .map(([type, { name }]) => [type, name])}
         />
-        <ChoiceFilter
-          name="days"
-          label="Period"
-          all={ranges['30']}
-          choices={Object.entries(ranges).filter(([value]) => value !== '30')}
-        />
+        <PeriodFilter />
       </div>
       {contactId === null ? (
         <Empty title="No contact has this address">Type the whole address, such as ada@example.com.</Empty>

@@ -1,32 +1,26 @@
 import { useQuery } from '@tanstack/react-query';
 import { answer, api } from '../../api/client.ts';
 import { useFilters, useProjectId } from '../../app/address.ts';
-import { SelectField } from '../../ui/Field.tsx';
+import { PeriodFilter } from '../../app/filters.tsx';
 import { Figure } from '../../ui/Figure.tsx';
 import { Card, Page } from '../../ui/Page.tsx';
 import { Empty, Shown } from '../../ui/States.tsx';
 import { Table } from '../../ui/Table.tsx';
 import { count, rate } from '../../words/numbers.ts';
-import { daysOf, ranges, startOf } from '../../words/ranges.ts';
+import { daysOf, startOf } from '../../words/ranges.ts';
 import { subjectText } from '../../words/subjects.ts';
 import { MailChart } from './MailChart.tsx';
 
 /** Shows the outcome of mail by day, by campaign and by event. */
 export function Analytics() {
   const project = useProjectId();
-  const [filters, change] = useFilters();
+  const [filters] = useFilters();
   const days = daysOf(filters.days);
   const startDate = startOf(days);
   return (
     <Page title="Analytics" about="Unique opens and clicks: an email opened twice counts once.">
       <div className="filters">
-        <SelectField label="Period" value={days} onChange={(event) => change({ days: event.target.value })}>
-          {Object.entries(ranges).map(([value, name]) => (
-            <option key={value} value={value}>
-              {name}
-            </option>
-          ))}
-        </SelectField>
+        <PeriodFilter />
       </div>
       <div className="stack">
         <Figures project={project} startDate={startDate} />

@@ -2,12 +2,12 @@ import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { answer, api } from '../../api/client.ts';
 import { useFilters, useProjectId } from '../../app/address.ts';
+import { PeriodFilter } from '../../app/filters.tsx';
 import { buttonClass } from '../../ui/Button.tsx';
 import { DaysChart } from '../../ui/DaysChart.tsx';
-import { SelectField } from '../../ui/Field.tsx';
 import { Card, Page } from '../../ui/Page.tsx';
 import { Empty, Shown } from '../../ui/States.tsx';
-import { daysOf, ranges } from '../../words/ranges.ts';
+import { daysOf } from '../../words/ranges.ts';
 import { DomainCard } from '../domains/DomainCard.tsx';
 import { domainsOf } from '../domains/domain.ts';
 import { Dmarc } from './Dmarc.tsx';
@@ -22,7 +22,7 @@ const lines = [
 /** How mail is received: against the limits, over time, by who receives it, and what the domains still lack. */
 export function Deliverability() {
   const project = useProjectId();
-  const [filters, change] = useFilters();
+  const [filters] = useFilters();
   const days = daysOf(filters.days);
   const query = useQuery({
     queryKey: ['deliverability', project, days],
@@ -32,13 +32,7 @@ export function Deliverability() {
     <Page title="Deliverability" about="Bounces and spam complaints, and the DNS records that keep email out of spam.">
       <div className="stack">
         <div className="filters">
-          <SelectField label="Period" value={days} onChange={(event) => change({ days: event.target.value })}>
-            {Object.entries(ranges).map(([value, name]) => (
-              <option key={value} value={value}>
-                {name}
-              </option>
-            ))}
-          </SelectField>
+          <PeriodFilter />
         </div>
         <Shown query={query}>
           {(found) => (
