@@ -103,6 +103,20 @@ test('the schedule of Temporal follows the workflow: made, changed, removed', as
   expect(await scheduleRevision(worker.temporal, workflowScheduleId(id))).toBeNull();
 });
 
+test('a schedule starts executions as requests do, with a summary that is cut', async () => {
+  const { id } = await own.automation({ name: 'ü'.repeat(255) });
+  const triggerConfig = { schedule: '0 9 * * *', audienceCondition: pro };
+  await own.done('PATCH', `/workflows/${id}`, { triggerType: 'SCHEDULE', triggerConfig, enabled: true });
+  await settle();
+  await worker.client.schedule.getHandle(workflowScheduleId(id)).trigger();
+  await expect.poll(async () => (await describeSchedule(id)).info.recentActions.length).toBe(1);
+  const [{ action } = { action: null }] = (await describeSchedule(id)).info.recentActions;
+  const execution = worker.client.workflow.getHandle(action?.workflow.workflowId ?? '');
+  const summary = await (await execution.describe()).staticSummary();
+  expect(summary).toMatch(/^Lets the audience of automation "ü+$/);
+  expect(Buffer.byteLength(summary ?? '')).toBeLessThanOrEqual(200);
+});
+
 test('a call of an earlier revision that comes late changes nothing', async () => {
   const id = await scheduled({ schedule: '0 9 * * *', audienceCondition: pro });
   const [{ payload: early } = { payload: null as never }] = await db.rows<{

@@ -78,7 +78,7 @@ function makeCall(temporal: TemporalConnection, queuePrefix: string, command: Co
   return temporal.within(callDeadlineMs, async () => {
     if (command.type === 'start') return start(temporal, queuePrefix, command);
     if (command.type === 'schedule') {
-      await putSchedule(temporal, queuePrefix, command);
+      await putSchedule(temporal, command, launchOptions(queuePrefix, command.launch));
       return 'done';
     }
     // A schedule that is gone already is what was asked for.

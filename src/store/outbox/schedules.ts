@@ -5,40 +5,23 @@ import {
   ScheduleNotFoundError,
   type ScheduleOptions,
 } from '@temporalio/client';
-import {
-  type CalendarTimes,
-  type ScheduleCommand,
-  searchAttributePairs,
-  taskQueue,
-  workflowQueues,
-} from '../../../temporal/commands.ts';
+import type { CalendarTimes, ScheduleCommand } from '../../../temporal/commands.ts';
 import type { TemporalConnection } from '../../../temporal/connection.ts';
 import { expecting } from '../../lib/errors.ts';
 
 // A time that passed while Temporal was away is made up for, like every other work.
 const catchupWindow = '7 days';
 
-/** Creates or updates the schedule, unless it is of a later revision already. Safe to repeat. */
+/** Creates or updates the schedule of executions with these options, unless it is of a later revision already. Safe to repeat. */
 export async function putSchedule(
   temporal: TemporalConnection,
-  queuePrefix: string,
   command: ScheduleCommand,
+  started: { workflowId: string; taskQueue: string },
 ): Promise<void> {
-  const { launch } = command;
   const options = {
     scheduleId: command.id,
     spec: { calendars: command.calendars.map(calendarSpec), timezone: command.timezone },
-    action: {
-      type: 'startWorkflow',
-      workflowType: launch.workflow,
-      workflowId: launch.id,
-      taskQueue: taskQueue(queuePrefix, workflowQueues[launch.workflow]),
-      args: [launch.input],
-      ...(launch.searchAttributes === undefined
-        ? {}
-        : { typedSearchAttributes: searchAttributePairs(launch.searchAttributes) }),
-      ...(launch.staticSummary === undefined ? {} : { staticSummary: launch.staticSummary }),
-    },
+    action: { type: 'startWorkflow', workflowType: command.launch.workflow, ...started },
     policies: { overlap: 'ALLOW_ALL', catchupWindow },
     state: { note: revisionNote(command.revision) },
   } satisfies ScheduleOptions;
