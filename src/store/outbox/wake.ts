@@ -51,21 +51,30 @@ interface UnderWayDeps<T> {
   most: number;
   /** Which of them have not come to anything yet. */
   still(items: readonly T[]): Promise<readonly T[]>;
-  /** After so many milliseconds one does not count any more: whatever holds it up must not hold up the others. */
-  forgetMs?: number;
+  /** How long nothing may come to anything, and by how much one may be overtaken, in milliseconds. */
+  patienceMs?: number;
   /** Milliseconds of a clock. */
   now?(): number;
 }
 
-/** Limits how much work has begun and not ended yet. One for each process and kind of work. */
+/**
+ * Limits how much work has begun and not ended yet. One for each process and kind of work. What a later one overtakes by far is held up by something of its
+ * own, and counts no more. Where nothing comes to anything, either all of it is held up or workers are behind: a few more are begun to find out, and not
+ * all over again, which those who are behind would have to do as well.
+ */
 export class UnderWay<T> {
   readonly #deps: Required<UnderWayDeps<T>>;
   /** The least quota that is worth a batch. */
   readonly #enough: number;
-  #begun = new Map<T, number>();
+  /** When each began; the oldest stand first. */
+  readonly #begun = new Map<T, number>();
+  /** When the latest began that has come to something. */
+  #reached = Number.NEGATIVE_INFINITY;
+  /** When something came to anything, or a few more were let in. */
+  #movedAt = Number.NEGATIVE_INFINITY;
 
   constructor(deps: UnderWayDeps<T>) {
-    this.#deps = { forgetMs: 10_000, now: () => performance.now(), ...deps };
+    this.#deps = { patienceMs: 10_000, now: () => performance.now(), ...deps };
     this.#enough = Math.max(1, Math.ceil(deps.most / 4));
   }
 
@@ -76,15 +85,28 @@ export class UnderWay<T> {
 
   /** How many more may be begun now; none while there are only a few, which would make small batches of the rest. */
   async remaining(): Promise<number> {
-    const { most, still, forgetMs, now } = this.#deps;
-    if (most - this.#begun.size < this.#enough) {
-      const since = now() - forgetMs;
-      const young = [...this.#begun].filter(([, at]) => at > since);
-      const left = new Set(await still(young.map(([item]) => item)));
-      this.#begun = new Map(young.filter(([item]) => left.has(item)));
-    }
+    const { most } = this.#deps;
+    if (most - this.#begun.size < this.#enough) await this.#check();
     const remaining = most - this.#begun.size;
     return remaining < this.#enough ? 0 : remaining;
+  }
+
+  async #check(): Promise<void> {
+    const { still, patienceMs, now } = this.#deps;
+    const asked = [...this.#begun];
+    const left = new Set(await still(asked.map(([item]) => item)));
+    const at = now();
+    for (const [item, since] of asked) {
+      if (left.has(item)) continue;
+      this.#begun.delete(item);
+      this.#reached = Math.max(this.#reached, since);
+      this.#movedAt = at;
+    }
+    for (const [item, since] of asked) if (since < this.#reached - patienceMs) this.#begun.delete(item);
+    const [oldest] = this.#begun.values();
+    if (oldest === undefined || at - Math.max(oldest, this.#movedAt) < patienceMs) return;
+    this.#movedAt = at;
+    for (const item of [...this.#begun.keys()].slice(0, this.#enough)) this.#begun.delete(item);
   }
 }
 
