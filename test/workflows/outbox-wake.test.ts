@@ -20,8 +20,8 @@ afterAll(async () => {
   await Promise.all([db.close(), server[Symbol.asyncDispose]()]);
 });
 
-const aWaker = (of = db.db) =>
-  createDeliveryWaker({ db: of, temporal: server.temporal, queuePrefix: server.queuePrefix, log: silent });
+const aWaker = (of = db.db, times: { gapMs?: number } = {}) =>
+  createDeliveryWaker({ db: of, temporal: server.temporal, queuePrefix: server.queuePrefix, log: silent, ...times });
 
 async function wakesOf(projectId: string): Promise<number> {
   const { events } = await server.client.workflow.getHandle(workflowId.delivery(projectId)).fetchHistory();
@@ -115,6 +115,20 @@ test('mail that comes after the last signal, and that nobody takes, is signalled
   waker.wake(projectId);
   await waker.drain();
   expect(await wakesOf(projectId)).toBe(2);
+});
+
+test('later mail, of which nobody sees whether a delivery at work has seen it, is signalled once more', async () => {
+  const projectId = await queuedMail(-60);
+  const waker = aWaker(db.db, { gapMs: 500 });
+  waker.wake(projectId);
+  await expect.poll(() => isDelivering(projectId)).toBe(true);
+  waker.wake(projectId, true);
+  await waker.drain();
+  expect(await wakesOf(projectId)).toBe(2);
+  // The signal that it begins with is enough.
+  waker.wake(projectId, true);
+  await waker.drain();
+  expect(await wakesOf(projectId)).toBe(3);
 });
 
 test('a process that stops signals once more, and does not watch the mail that others keep queueing', async () => {

@@ -210,7 +210,10 @@ function waitingApp(app: App, tx: Database, waiting: (() => void)[] = []): App {
       value: (...tickets: readonly OutboxTicket[]) => waiting.push(() => app.outbox.dispatchSoon(...tickets)),
     },
   }) as App['outbox'];
-  const waker = { ...app.waker, wake: (projectId: string) => void waiting.push(() => app.waker.wake(projectId)) };
+  const waker = {
+    ...app.waker,
+    wake: (...of: Parameters<typeof app.waker.wake>) => void waiting.push(() => app.waker.wake(...of)),
+  };
   const templates = { find: (projectId: string, id: string) => findTemplate(tx, projectId, id) };
   return { ...app, outbox, waker, templates };
 }

@@ -152,7 +152,7 @@ async function changed({ app, db, project, actor, params }: MailCall, change: ()
 async function sendAt({ app, db, project, actor, params }: MailCall, scheduledFor: string | null): Promise<void> {
   checkUnplanned(scopedOf(actor), 1);
   const at = await rescheduleEmail(db, project.id, params.id, scheduledFor);
-  if (at === null || at.getTime() - app.clock().getTime() <= longestWaitMs) app.waker.wake(project.id);
+  if (at === null || at.getTime() - app.clock().getTime() <= longestWaitMs) app.waker.wake(project.id, at !== null);
 }
 
 function scopedOf(actor: KeyActor | UserActor) {

@@ -125,11 +125,13 @@ function checkDeps(
 
 // Mail of later is woken by the workers' sweep when it is due.
 function wakeFor({ clock, waker }: App, projectId: string, emails: readonly SentItem[]): void {
-  const isSoon = ({ scheduledFor, heldUntil }: SentItem) => {
-    const at = scheduledFor ?? heldUntil;
-    return at == null || Date.parse(at) - clock().getTime() <= longestWaitMs;
-  };
-  if (emails.some(isSoon)) waker.wake(projectId);
+  const instants = emails.map(({ scheduledFor, heldUntil }) => scheduledFor ?? heldUntil ?? null);
+  const soon = instants.filter((at) => at === null || Date.parse(at) - clock().getTime() <= longestWaitMs);
+  if (soon.length > 0)
+    waker.wake(
+      projectId,
+      soon.some((at) => at !== null),
+    );
 }
 
 // What is over a maximum is refused by the schema, and is one request.

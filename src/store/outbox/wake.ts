@@ -143,9 +143,9 @@ export function createMailSweep(deps: { db: Database; waker: DeliveryWaker; cloc
 export interface DeliveryWaker {
   /**
    * Says that the project has mail in `email_queue`; call it after the commit. Never throws: wakes within a few
-   * milliseconds are one signal, and the worker's sweep finds what a lost one left.
+   * milliseconds are one signal, and the worker's sweep finds what a lost one left. Mail that is not due yet `isLater`.
    */
-  wake(projectId: string): void;
+  wake(projectId: string, isLater?: boolean): void;
   /** Resolves when no wake is under way. */
   drain(): Promise<void>;
 }
@@ -175,16 +175,19 @@ const longestRestMs = 3_200;
 export function createDeliveryWaker(deps: WakerDeps): DeliveryWaker {
   // A project is listed from its first wake until a gap passes without one, and says whether there was one since the last check.
   const again = new Map<string, boolean>();
+  // Projects that were woken for later mail since their last signal.
+  const later = new Set<string>();
   // The last traced request since the last signal: the delivery that it wakes is of its trace.
   const traces = new Map<string, string>();
   const underWay = new Set<Promise<void>>();
-  let failing = false;
+  const signal = signallerOf(deps, traces);
   let isDraining = false;
 
   return {
-    wake(projectId) {
+    wake(projectId, isLater = false) {
       const trace = activeTrace();
       if (trace !== null) traces.set(projectId, trace);
+      if (isLater) later.add(projectId);
       if (again.has(projectId)) {
         again.set(projectId, true);
         return;
@@ -208,33 +211,41 @@ export function createDeliveryWaker(deps: WakerDeps): DeliveryWaker {
     let isYoung = false;
     await pause(deps.windowMs ?? 3);
     again.set(projectId, false);
+    later.delete(projectId);
     let signalledAt = performance.now();
-    await signalTraced(projectId);
+    await signal(projectId);
     for (;;) {
       await pause(gapMs);
       gapMs = Math.min(gapMs * 2, deps.gapMs ?? longestGapMs);
-      if (!isYoung && again.get(projectId) !== true) break;
+      if (!isYoung && again.get(projectId) !== true && !later.has(projectId)) break;
       again.set(projectId, false);
       // Postgres that does not answer says nothing of the mail.
       const waitsMs = await longestWait(deps.db, projectId).catch(() => Number.POSITIVE_INFINITY);
       const sinceMs = performance.now() - signalledAt;
       // Some mail is always young where other processes keep queueing it: one that stops signals once more instead of watching.
       isYoung = !isDraining && waitsMs !== null && waitsMs < takenWithinMs;
-      if (waitsMs === null || isYoung || (waitsMs >= sinceMs && sinceMs < restMs)) continue;
+      // Nothing shows whether a delivery that is at work has seen mail that is not due.
+      const isUnseen = later.has(projectId) && (isDraining || sinceMs >= restMs);
+      if (!isUnseen && (waitsMs === null || isYoung || (waitsMs >= sinceMs && sinceMs < restMs))) continue;
       restMs = Math.min(restMs * 2, longestRestMs);
+      later.delete(projectId);
       signalledAt = performance.now();
-      await signalTraced(projectId);
+      await signal(projectId);
     }
     again.delete(projectId);
     traces.delete(projectId);
   }
+}
 
-  async function signalTraced(projectId: string): Promise<void> {
+/** Returns what signals the delivery of a project, as a part of the trace that is kept for it, which it takes. Never rejects. */
+function signallerOf(deps: WakerDeps, traces: Map<string, string>): (projectId: string) => Promise<void> {
+  let failing = false;
+  return async (projectId) => {
     const parent = traces.get(projectId);
     traces.delete(projectId);
     if (parent === undefined) await signal(projectId);
     else await traced('wake delivery', { kind: 'producer', parent }, () => signal(projectId));
-  }
+  };
 
   async function signal(projectId: string): Promise<void> {
     try {
