@@ -1,6 +1,7 @@
 import { eventQuery } from '../../contacts/conditions.ts';
 import { eventData } from '../../contacts/events/queries.ts';
 import type { JsonObjectValue } from '../../lib/contact-data.ts';
+import { placeWithin } from '../../lib/ids.ts';
 import { isoText } from '../../store/columns.ts';
 import type { Outbox } from '../../store/outbox/dispatcher.ts';
 import { enqueueTaken, type TakenRow } from '../../store/outbox/queries.ts';
@@ -84,7 +85,7 @@ export function createEnroller(deps: EnrolDeps): () => Promise<number> {
         matches
           ? {
               contactId,
-              dueAt: turnOf(automation, contactId, createdAt),
+              dueAt: beginningOf(automation, contactId, createdAt),
               context: data === null ? null : contextOf(data),
               sourceEventId: eventId,
               limitedBy,
@@ -119,12 +120,12 @@ interface Enrolling {
   spreadUntil: string | null;
 }
 
-/** When the turn of a contact comes who arrived while the automation was paused: by its ID, so that all are spread evenly. */
-function turnOf({ resumedAt, spreadUntil }: Enrolling, contactId: string, createdAt: string): string | undefined {
+/** When a contact begins who arrived while the automation was paused: at its place in the time over which those are spread. */
+function beginningOf({ resumedAt, spreadUntil }: Enrolling, contactId: string, createdAt: string): string | undefined {
   if (resumedAt === null || spreadUntil === null || createdAt > resumedAt) return undefined;
-  const [begin, end] = [Date.parse(resumedAt), Date.parse(spreadUntil)];
-  const share = Number.parseInt(contactId.slice(-8), 16) / 2 ** 32;
-  const dueAt = begin + share * (end - begin);
+  const [from, until] = [Date.parse(resumedAt), Date.parse(spreadUntil)];
+  if (until <= Date.now()) return undefined;
+  const dueAt = from + placeWithin(contactId, until - from);
   return dueAt > Date.now() ? new Date(dueAt).toISOString() : undefined;
 }
 
