@@ -157,7 +157,7 @@ function bulkActivities(deps: ActivityDeps, delivery: QueueDeps): object {
     ...domainActivities({ db, log, provider: deps.domainProvider, dns: deps.dns, tell, dispatchSoon }),
     ...usageActivities({ db, log, freeTier: config.freeTier, payments, tell, dispatchSoon, stopping }),
     ...enrolmentActivities({ db, clock, stopping, dispatchSoon }),
-    ...migrationActivities({ db, stopping, dispatchSoon }),
+    ...migrationActivities({ db, stopping }),
     ...segmentActivities({ db, log, clock, stopping }),
     ...jobActivities({
       db,

@@ -113,6 +113,7 @@ import { Migration20261129100000_simulations } from './Migration20261129100000_s
 import { Migration20261129114000_quiet_changes } from './Migration20261129114000_quiet_changes.ts';
 import { Migration20261129151500_turns } from './Migration20261129151500_turns.ts';
 import { Migration20261129162000_event_parts } from './Migration20261129162000_event_parts.ts';
+import { Migration20261129181500_fair_wakes } from './Migration20261129181500_fair_wakes.ts';
 
 /** Every migration in the order it runs. A released one is never edited; a change of the schema is a new one. Functions have files of their own. */
 export const migrations = [
@@ -266,4 +267,5 @@ export const migrations = [
   { name: 'Migration20261129114000_quiet_changes', class: Migration20261129114000_quiet_changes },
   { name: 'Migration20261129151500_turns', class: Migration20261129151500_turns },
   { name: 'Migration20261129162000_event_parts', class: Migration20261129162000_event_parts },
+  { name: 'Migration20261129181500_fair_wakes', class: Migration20261129181500_fair_wakes },
 ];

@@ -299,7 +299,7 @@ create index automation_runs_walk on automation_runs using btree (automation_id,
 create trigger automation_runs_forgotten after delete on automation_runs referencing old table as gone for each statement execute function forget_runs();
 
 -- One execution of a step. `outcome` is set once, by the event or by the timeout, whichever is first. `turn_ms` is how long after `scheduled_for` it is the
--- turn of the contact, where others of the automation wait for that instant too.
+-- turn of the contact, where others of the project wait for that instant too.
 create table automation_step_runs (
   id uuid not null,
   run_id uuid not null,
@@ -336,7 +336,7 @@ create index automation_step_runs_delays on automation_step_runs using btree (pr
 create index automation_step_runs_invalid_zones on automation_step_runs using btree (step_id, started_at) where (output ? 'invalidZone'::text);
 create index automation_step_runs_reached on automation_step_runs using btree (step_id, started_at, branch, status);
 create index automation_step_runs_resolved on automation_step_runs using btree (updated_at, id) where ((status = 'WAITING'::text) and (resume_event_id is not null));
-create index automation_step_runs_turns on automation_step_runs using btree (step_id, scheduled_for, turn_ms) where ((step_type = 'WAIT_UNTIL'::text) and (status = 'SCHEDULED'::text));
+create index automation_step_runs_turns on automation_step_runs using btree (project_id, scheduled_for, turn_ms) where ((step_type = 'WAIT_UNTIL'::text) and (status = 'SCHEDULED'::text));
 create index automation_step_runs_until on automation_step_runs using btree (contact_id) where ((step_type = 'WAIT_UNTIL'::text) and (status = 'SCHEDULED'::text));
 create index automation_step_runs_waits on automation_step_runs using btree (project_id, event_name, contact_id) where ((status = 'WAITING'::text) and (outcome is null));
 
@@ -1333,8 +1333,8 @@ create table outbox (
   constraint outbox_kind_check check ((kind = any (array['start'::text, 'signal'::text, 'cancel'::text, 'schedule'::text, 'unschedule'::text])))
 ) with (autovacuum_vacuum_scale_factor=0.02);
 create index outbox_done on outbox using btree (done_at) where (done_at is not null);
-create index outbox_open_others on outbox using btree (next_attempt_at, id) where ((done_at is null) and ((kind <> 'signal'::text) or (workflow_id !~~ 'automation/%'::text)));
-create index outbox_open_wakes on outbox using btree (next_attempt_at, id) where ((done_at is null) and (kind = 'signal'::text) and (workflow_id ~~ 'automation/%'::text));
+create index outbox_open_others on outbox using btree (next_attempt_at, id) where ((done_at is null) and ((kind <> all (array['signal'::text, 'cancel'::text])) or (workflow_id !~~ 'automation/%'::text)));
+create index outbox_open_wakes on outbox using btree (substr(workflow_id, 12, 36) collate "C", next_attempt_at, id) where ((done_at is null) and (kind = any (array['signal'::text, 'cancel'::text])) and (workflow_id ~~ 'automation/%'::text));
 create index outbox_open_workflow on outbox using btree (workflow_id, id) where (done_at is null);
 
 -- An address that may join a project by the link in a mail. The row is deleted when they join.
@@ -2963,6 +2963,67 @@ begin
     end if;
   end if;
   return next;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION take_wakes(most integer, lease_ms double precision)
+ RETURNS TABLE(id uuid, workflow_id text, payload jsonb, attempts integer)
+ LANGUAGE plpgsql
+ SET plan_cache_mode TO 'force_generic_plan'
+ SET jit TO 'off'
+ SET enable_seqscan TO 'off'
+ SET enable_bitmapscan TO 'off'
+ SET enable_hashjoin TO 'off'
+ SET enable_mergejoin TO 'off'
+ SET enable_nestloop TO 'on'
+AS $function$
+#variable_conflict use_column
+begin
+  return query with recursive place (automation) as (
+      (select substr(o.workflow_id, 12, 36) collate "C" from outbox o
+       where o.done_at is null and o.kind in ('signal', 'cancel') and o.workflow_id like 'automation/%'
+       order by 1 limit 1)
+      union all
+      select (
+        select substr(o.workflow_id, 12, 36) collate "C" from outbox o
+        where o.done_at is null and o.kind in ('signal', 'cancel') and o.workflow_id like 'automation/%'
+          and substr(o.workflow_id, 12, 36) collate "C" > place.automation
+        order by 1 limit 1)
+      from place where place.automation is not null),
+    head as (
+      select place.automation, oldest.at, (
+          select a.project_id from automations a where a.id = case
+            when place.automation ~ '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$' then place.automation::uuid end) as project
+      from place cross join lateral (
+        select o.next_attempt_at as at from outbox o
+        where o.done_at is null and o.kind in ('signal', 'cancel') and o.workflow_id like 'automation/%'
+          and substr(o.workflow_id, 12, 36) collate "C" = place.automation and o.next_attempt_at <= now()::timestamptz(3)
+          and (
+            select 1 from outbox e
+            where e.done_at is null and e.workflow_id = o.workflow_id and e.id <> o.id and (e.kind = 'start' or e.id < o.id)
+            limit 1) is null
+        order by o.next_attempt_at, o.id limit 1) oldest),
+    chosen as (
+      select automation, project from (
+        select automation, project, at, row_number() over (partition by project order by at, automation) as n from head) ranked
+      order by n, at limit most),
+    share as (
+      select automation, greatest(1, most / (select count(distinct coalesce(project::text, '')) from chosen)
+        / count(*) over (partition by project)) as calls
+      from chosen),
+    due as (
+      select taken.id from share cross join lateral (
+        select o.id from outbox o
+        where o.done_at is null and o.kind in ('signal', 'cancel') and o.workflow_id like 'automation/%'
+          and substr(o.workflow_id, 12, 36) collate "C" = share.automation and o.next_attempt_at <= now()::timestamptz(3)
+          and (
+            select 1 from outbox e
+            where e.done_at is null and e.workflow_id = o.workflow_id and e.id <> o.id and (e.kind = 'start' or e.id < o.id)
+            limit 1) is null
+        order by o.next_attempt_at, o.id limit share.calls for update of o skip locked) taken)
+    update outbox o set next_attempt_at = clock_timestamp() + make_interval(secs => lease_ms / 1000)
+    where o.id = any (array(select due.id from due))
+    returning o.id, o.workflow_id, o.payload, o.attempts;
 end
 $function$;
 

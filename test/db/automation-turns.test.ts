@@ -122,8 +122,7 @@ describe('contacts who wait for one instant', () => {
         return row ?? { scans: 0, rows: 0 };
       };
       const before = await soFar();
-      for (let n = 0; n < 7; n += 1)
-        expect(await lastTurn(tx, [automation.steps.wait ?? '', automation.steps.out ?? ''], nine)).toBe(due.at(-1));
+      for (let n = 0; n < 7; n += 1) expect(await lastTurn(tx, project.id, nine)).toBe(due.at(-1));
       const now = await soFar();
       return { scans: now.scans - before.scans, rows: now.rows - before.rows };
     });
@@ -192,7 +191,7 @@ describe('contacts who wait for one instant', () => {
     expect(await advance(deps, second, 2)).toMatchObject({ next: 'wait', until: null });
   });
 
-  test('stand in one line at all steps of a workflow, and in none with those of another workflow or instant', async () => {
+  test('stand in one line at all steps of all workflows of a project, and in none with those of another project or instant', async () => {
     const steps: AutomationSpec['steps'] = {
       one: ['WAIT_UNTIL', { field: 'data.starts' }],
       two: ['WAIT_UNTIL', { field: 'data.ends' }],
@@ -209,7 +208,13 @@ describe('contacts who wait for one instant', () => {
     const other = await anAutomation(database.db, project.id, { steps: waits });
     await enter(other, await people(2));
     await enter(other, await people(1, ten));
-    expect(await dueAfter(other)).toEqual([0, 17, 3_600_000]);
+    expect(await dueAfter(other)).toEqual([34, 50, 3_600_000]);
+    const own = project;
+    project = await aProject(database.db);
+    const foreign = await anAutomation(database.db, project.id, { steps: waits });
+    await enter(foreign, await people(2));
+    expect(await dueAfter(foreign)).toEqual([0, 17]);
+    project = own;
     // A delay that ends just then has no turn.
     const [delayed = ''] = await enter(automation, await people(1));
     await database.db.count(
@@ -217,7 +222,7 @@ describe('contacts who wait for one instant', () => {
       [delayed],
     );
     const [third = ''] = await enter(automation, await people(1));
-    expect([34, 50]).toContain((await standing(third)).turn);
+    expect([67, 84]).toContain((await standing(third)).turn);
   });
 });
 
@@ -264,7 +269,7 @@ describe('between the instant and the turn of a contact', () => {
     const { decisions, next } = await explainWorkflow(db, project.id, facts, automation.id, facts.readAt);
     expect(next?.at).toBe(turn);
     expect(decisions.at(-1)?.sentence).toMatch(
-      /^Step "wait" is waiting until .+ UTC: other contacts of the workflow wait for the same time, and 60 of them continue each second\.$/,
+      /^Step "wait" is waiting until .+ UTC: other contacts of the project wait for the same time, and 60 of them continue each second\.$/,
     );
     // A pause holds whoever is due, and not before.
     await pauseAutomation(db, project.id, automation.id);

@@ -122,7 +122,7 @@ async function migrate({ id, steps }: TestAutomation, how: string) {
     otherwise: { action: 'finish' },
   });
   const share = { stop: new AbortController().signal, longestMs: 60_000, onChunk: () => {} };
-  if ('id' in body) await moveContacts({ db, dispatchSoon: () => {} }, body.id, share);
+  if ('id' in body) await moveContacts({ db }, body.id, share);
 }
 
 const openWaits = (automationId: string, event: string) =>

@@ -31,7 +31,6 @@ beforeAll(async () => {
   bulk = await testWorker({
     activities: migrationActivities({
       db,
-      dispatchSoon: (...tickets) => runtime.outbox.dispatchSoon(...tickets),
       stopping: new AbortController().signal,
     }),
     queues: ['bulk'],

@@ -4,9 +4,9 @@ import { pino } from 'pino';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { createEnroller } from '../../src/automations/runtime/enrol.ts';
 import { Outbox, type OutboxDeps } from '../../src/store/outbox/dispatcher.ts';
-import { enqueue, enqueueAll, type OutboxTicket, removeDone } from '../../src/store/outbox/queries.ts';
+import { enqueue, enqueueAll, type OutboxTicket, removeDone, type TakenRow } from '../../src/store/outbox/queries.ts';
 import { startRelay } from '../../src/store/outbox/recovery.ts';
-import { type Command, type SignalCommand, type StartCommand, signals, workflowId } from '../../temporal/commands.ts';
+import { type SignalCommand, type StartCommand, signals, workflowId } from '../../temporal/commands.ts';
 import { openTemporal } from '../../temporal/connection.ts';
 import { anAutomation, anEvent, enrolPending } from '../support/automation-fixtures.ts';
 import { type TestDatabase, testDatabase } from '../support/database.ts';
@@ -405,8 +405,8 @@ test('wakes of automations that are held back hold up nothing else, and are made
   const made: unknown[] = [];
   const wakes = {
     remaining: async () => (open ? 10 : 0),
-    add: (command: Command) => {
-      made.push(command.type === 'signal' ? command.input : command);
+    add: ({ payload }: TakenRow) => {
+      made.push(payload.type === 'signal' ? payload.input : payload);
       open = made.length % 10 !== 0;
     },
   };

@@ -169,7 +169,7 @@ export function dateInstant(
   return instant > lastInstant ? null : instant;
 }
 
-/** How many contacts of a workflow who wait for one instant continue in a second; two cores take as many. */
+/** How many contacts of a project who wait for one instant continue in a second; two cores take as many. */
 export const turnsPerSecond = 60;
 
 /** Within how long after the instant all of them continue, in milliseconds. */

@@ -1,5 +1,5 @@
 import { type SignalCommand, signals, workflowId } from '../../../temporal/commands.ts';
-import { enqueueAll, type OutboxTicket } from '../../store/outbox/queries.ts';
+import { enqueueAll } from '../../store/outbox/queries.ts';
 import type { Database } from '../../store/sql.ts';
 import { type PinnedVersion, pinnedVersion } from '../versions.ts';
 import {
@@ -20,8 +20,6 @@ import { moveOf, ruleAt, type WaitTimes } from './rules.ts';
 /** The dependencies of migrating contacts. */
 export interface MigrationDeps {
   db: Database;
-  /** Makes the calls behind the tickets soon. */
-  dispatchSoon(...tickets: OutboxTicket[]): void;
 }
 
 /** How a share of a migration ended. */
@@ -52,7 +50,6 @@ export async function moveContacts(deps: MigrationDeps, id: string, options: Sha
   let people = 0;
   do {
     const chunk = await deps.db.transaction((tx) => moveChunk(tx, id, options.peoplePerChunk ?? defaultChunk));
-    deps.dispatchSoon(...chunk.tickets);
     people += chunk.people;
     options.onChunk(people);
     if (chunk.state !== 'unfinished') return { state: chunk.state, people };
@@ -60,16 +57,12 @@ export async function moveContacts(deps: MigrationDeps, id: string, options: Sha
   return { state: 'unfinished', people };
 }
 
-interface Chunk extends MigrationShare {
-  tickets: OutboxTicket[];
-}
-
-async function moveChunk(tx: Database, id: string, limit: number): Promise<Chunk> {
+async function moveChunk(tx: Database, id: string, limit: number): Promise<MigrationShare> {
   const migration = await lockMigration(tx, id);
   if (migration === null || (migration.state !== 'waiting' && migration.state !== 'active'))
-    return { state: 'over', people: 0, tickets: [] };
+    return { state: 'over', people: 0 };
   const version = await pinnedVersion(tx, migration.toVersionId);
-  if (version === null) return { state: 'over', people: 0, tickets: [] };
+  if (version === null) return { state: 'over', people: 0 };
   const runs = await lockRunsToMove(tx, migration, limit);
   const steps = await lockOpenSteps(
     tx,
@@ -82,10 +75,11 @@ async function moveChunk(tx: Database, id: string, limit: number): Promise<Chunk
   await writeMovedRuns(tx, changes.runs);
   await skipSteps(tx, changes.skipped);
   await retimeSteps(tx, changes.retimed);
-  const tickets = await enqueueAll(tx, changes.signals);
+  // A relay makes them, at the pace at which executions take them.
+  await enqueueAll(tx, changes.signals);
   const isLast = runs.length < limit;
   advance(migration, counts, runs.at(-1)?.id, isLast);
-  return { state: isLast ? 'completed' : 'unfinished', people: runs.length, tickets };
+  return { state: isLast ? 'completed' : 'unfinished', people: runs.length };
 }
 
 /** Moves the place of a locked migration on and adds to its counts, which are written at the end of the transaction. */

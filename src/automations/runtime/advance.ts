@@ -48,26 +48,21 @@ const mostGiven = 1_000;
 /**
  * Gives contacts who wait for one instant their turns, one for each process. Transactions do not see what others have not committed, and a worker makes many
  * at the same time: so what this process gave within the last moments counts too. A turn of another process may be given once more, at most to as many
- * contacts as there are processes, which is what these can take. A counter or a lock for all of them would let the contacts of a workflow wait for each other.
+ * contacts as there are processes, which is what these can take. A counter or a lock for all of them would let the contacts of a project wait for each other.
  */
 export class Turns {
   readonly #perSecond: number;
-  /** The latest turn by the automation and the instant, and when it was given; the latest ones stand last. */
+  /** The latest turn by the project and the instant, and when it was given; the latest ones stand last. */
   readonly #given = new Map<string, { ms: number; at: number }>();
 
   constructor(perSecond = turnsPerSecond) {
     this.#perSecond = perSecond;
   }
 
-  /** Returns how long after an instant it is the turn of a run's contact, in milliseconds: after those who wait for it at some steps. */
-  async take(
-    tx: Database,
-    { automationId, contactId }: LockedRun,
-    stepIds: readonly string[],
-    until: string,
-  ): Promise<number> {
-    const committed = await lastTurn(tx, stepIds, until);
-    const key = `${automationId} ${until}`;
+  /** Returns how long after an instant it is the turn of a run's contact, in milliseconds: after those of its project who wait for it. */
+  async take(tx: Database, { projectId, contactId }: LockedRun, until: string): Promise<number> {
+    const committed = await lastTurn(tx, projectId, until);
+    const key = `${projectId} ${until}`;
     const at = performance.now();
     const before = this.#given.get(key);
     const open = before !== undefined && at - before.at < uncommittedMs ? before.ms : null;
@@ -201,7 +196,7 @@ function effectsOn(
     hold: ({ run, contact }, trees) => treesHold(tx, trees, contact, scopeOf(run)),
     decide: ({ run, contact }, config) => decideCondition(tx, config, { contact, context: run.context }, scopeOf(run)),
     eventSinceEntry: (run, asked) => awaitedEvent(tx, run, { ...asked, since: 'entry', wait: null }),
-    turn: (run, stepIds, until) => turns.take(tx, run, stepIds, until),
+    turn: (run, until) => turns.take(tx, run, until),
     event: (id) => resumingEvent(tx, id),
     async send({ run, contact }, step, stepRunId) {
       const config = configOf('SEND_EMAIL', step);

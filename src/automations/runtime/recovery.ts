@@ -1,6 +1,6 @@
-import { anySeq, type Command, type Json, type StartCommand, signals, workflowId } from '../../../temporal/commands.ts';
+import { anySeq, type Json, type StartCommand, signals, workflowId } from '../../../temporal/commands.ts';
 import { isUuid } from '../../lib/ids.ts';
-import { enqueueAll } from '../../store/outbox/queries.ts';
+import { enqueueAll, type TakenRow } from '../../store/outbox/queries.ts';
 import {
   isStalled,
   type RecoverableKind,
@@ -9,7 +9,7 @@ import {
   stalledPage,
 } from '../../store/outbox/recovery.ts';
 import { UnderWay } from '../../store/outbox/wake.ts';
-import { type Database, raw, sql } from '../../store/sql.ts';
+import { type Database, raw, sql, unprepared } from '../../store/sql.ts';
 import { type LaunchFacts, launchRun } from '../enrollment/starting.ts';
 import { isActive, type RunRow } from '../rows.ts';
 
@@ -21,24 +21,33 @@ import { isActive, type RunRow } from '../rows.ts';
 const mostWakes = 50;
 const mostStarts = 200;
 
-/** The wakes of a process that an event caused, until their run has taken the event. Other signals never count. */
-export function wakesUnderWay(db: Database, most = mostWakes): UnderWay<Command> {
+/**
+ * The wakes of a process, until their run has acted: that moves the run or its step, whatever the wake is about. Of others, such as a cancellation, whose run
+ * has ended, nothing shows when they were taken: they count for a second. A webhook under way is not cut off, so nobody waits for those.
+ */
+export function wakesUnderWay(db: Database, most = mostWakes): UnderWay<TakenRow> {
   return new UnderWay({
     most,
-    async still(commands) {
-      const wakes = commands.flatMap((command, ordinal) => {
-        const place = command.type === 'signal' ? placeOf(command.id) : null;
-        return place === null || command.type !== 'signal' ? [] : { ...place, ordinal, seq: seqOf(command.input) };
+    async still(rows) {
+      const wakes = rows.flatMap(({ id, payload }) => {
+        const place = placeOf(payload.id);
+        return place === null ? [] : { ...place, id, seq: payload.type === 'signal' ? seqOf(payload.input) : null };
       });
-      const rows = await db.rows<{ ordinal: number }>(sql`
-        select w.ordinal from jsonb_to_recordset(${JSON.stringify(wakes)}::jsonb) as w (
-            ordinal integer, "automationId" uuid, "contactId" uuid, entry integer, seq integer)
-          join automation_runs r
-            on r.automation_id = w."automationId" and r.contact_id = w."contactId" and r.entry = w.entry
-          join automation_step_runs s on s.run_id = r.id and s.seq = w.seq - 1
-          join automations a on a.id = r.automation_id
-        where s.status = 'WAITING' and s.resume_event_id is not null and a.paused_at is null`);
-      return rows.flatMap(({ ordinal }) => commands[ordinal] ?? []);
+      const left = await db.rows<{ id: string }>(sql`
+        select o.id from jsonb_to_recordset(${JSON.stringify(wakes)}::jsonb) as w (
+            id uuid, "automationId" uuid, "contactId" uuid, entry integer, seq integer)
+          join outbox o on o.id = w.id
+          cross join lateral (select coalesce(o.done_at > clock_timestamp() - interval '1 second', true) as is_new) made
+          left join automation_runs r on r.automation_id = w."automationId" and r.contact_id = w."contactId" and r.entry = w.entry
+            and r.${isActive} and w.seq in (r.seq, ${anySeq}::integer)
+          left join automation_step_runs s on s.run_id = r.id and s.seq = r.seq - 1
+          left join automations a on a.id = r.automation_id
+        where case when o.kind = 'cancel' then made.is_new else
+          r.id is not null and greatest(r.updated_at, s.updated_at) <= o.created_at and s.step_type is distinct from 'WEBHOOK'
+          and (made.is_new or a.paused_at is null
+            and (s.resume_event_id is not null or r.exit_event_id is not null or s.step_type = 'WAIT_UNTIL')) end`);
+      const ids = new Set(left.map(({ id }) => id));
+      return rows.filter(({ id }) => ids.has(id));
     },
   });
 }
@@ -75,6 +84,12 @@ const itsFacts = raw(`join automations a on a.id = r.automation_id join projects
 // Neither paused, nor with contacts who are woken one after the other since it was resumed.
 const isFree = raw('a.paused_at is null and coalesce(a.spread_until <= clock_timestamp(), true)');
 
+// An execution whose start or wake stands in the outbox waits for that, for minutes where it is one of a crowd. Planned each time, because a plan from when
+// nothing stood there would read all of the outbox for each run.
+const isUnasked = raw(`(
+  select 1 from outbox o
+  where o.done_at is null and o.workflow_id = 'automation/' || r.automation_id || '/' || r.contact_id || '/' || r.entry limit 1) is null`);
+
 const stalledAfterMs = 5 * 60_000;
 
 /** Runs whose time has passed, but for those that a pause holds (docs/contract/campaigns-and-workflows.md#4-10). */
@@ -83,13 +98,15 @@ export const recoverableRuns: RecoverableKind = {
   afterMs: stalledAfterMs,
   stalled: async (db, query) =>
     (
-      await db.rows<StalledRun>(sql`
+      await db.rows<StalledRun>(
+        unprepared(sql`
         select ${facts}, coalesce(r.updated_at < ${query.changedAt}::timestamptz, false) as "isOlder",
           r.due_at::text as at, r.id as place
         from automation_runs r ${itsFacts}
-        where r.${isActive} and ${isFree} and r.due_at < clock_timestamp()
+        where r.${isActive} and ${isFree} and ${isUnasked} and r.due_at < clock_timestamp()
           and (${isStalled(raw('r.due_at'), { ...query, changedAt: null })} or r.updated_at < ${query.changedAt}::timestamptz)
-          and ${stalledPage(raw('r.due_at'), raw('r.id'), query)}`)
+          and ${stalledPage(raw('r.due_at'), raw('r.id'), query)}`),
+      )
     ).map(stalledWork),
 };
 
@@ -99,12 +116,14 @@ export const recoverableWaits: RecoverableKind = {
   afterMs: stalledAfterMs,
   stalled: async (db, query) =>
     (
-      await db.rows<StalledRun>(sql`
+      await db.rows<StalledRun>(
+        unprepared(sql`
         select ${facts}, coalesce(r.updated_at < ${query.changedAt}::timestamptz, false) as "isOlder",
           x.updated_at::text as at, x.id as place
         from automation_step_runs x join automation_runs r on r.id = x.run_id ${itsFacts}
-        where r.${isActive} and ${isFree} and x.status = 'WAITING' and x.resume_event_id is not null and ${isStalled(raw('x.updated_at'), query)}
-          and ${stalledPage(raw('x.updated_at'), raw('x.id'), query)}`)
+        where r.${isActive} and ${isFree} and ${isUnasked} and x.status = 'WAITING' and x.resume_event_id is not null and ${isStalled(raw('x.updated_at'), query)}
+          and ${stalledPage(raw('x.updated_at'), raw('x.id'), query)}`),
+      )
     ).map(stalledWork),
 };
 

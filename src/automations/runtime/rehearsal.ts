@@ -132,7 +132,7 @@ class Rehearsal {
       decide,
       send,
       eventSinceEntry,
-      turn: async (_run, _stepIds, until) => turn?.(until) ?? 0,
+      turn: async (_run, until) => turn?.(until) ?? 0,
       graph: async () => this.#graph,
       event: async (id) => (this.#received?.id === id ? this.#received : event(id)),
       update: async ({ run, contact }, { subscribed, set, remove }) => {

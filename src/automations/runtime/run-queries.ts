@@ -143,15 +143,14 @@ export function lockOpenStepRun(tx: Database, runId: string, nextSeq: number): P
 }
 
 /**
- * The latest turn of those who wait for an instant at some steps, in milliseconds after it, as far as it is committed; null for none. Each step is one
- * look-up in an index.
+ * The latest turn of those in a project who wait for an instant, in milliseconds after it, as far as it is committed; null for none. It is one look-up
+ * in an index.
  */
-export async function lastTurn(tx: Database, stepIds: readonly string[], until: string): Promise<number | null> {
-  const row = await tx.row<{ ms: number | null }>(sql`
-    select max(last.turn_ms) as ms from unnest(${stepIds}::uuid[]) as step (id) cross join lateral (
-      select x.turn_ms from automation_step_runs x
-      where x.step_id = step.id and x.step_type = 'WAIT_UNTIL' and x.status = 'SCHEDULED' and x.scheduled_for = ${until}::timestamptz
-      order by x.turn_ms desc limit 1) last`);
+export async function lastTurn(tx: Database, projectId: string, until: string): Promise<number | null> {
+  const row = await tx.row<{ ms: number }>(sql`
+    select x.turn_ms as ms from automation_step_runs x
+    where x.project_id = ${projectId} and x.step_type = 'WAIT_UNTIL' and x.status = 'SCHEDULED' and x.scheduled_for = ${until}::timestamptz
+    order by x.turn_ms desc limit 1`);
   return row?.ms ?? null;
 }
 

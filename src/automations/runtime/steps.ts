@@ -48,8 +48,8 @@ export interface Effects {
   decide(facts: RunFacts, config: ConditionConfig): Promise<ConditionOutput>;
   /** The ID of the first event since the entry that a wait asks for, null for none. */
   eventSinceEntry(run: LockedRun, asked: { eventName: string; where: unknown }): Promise<string | null>;
-  /** How long after an instant it is the contact's turn, in milliseconds, among those who wait for it at some steps. */
-  turn(run: LockedRun, stepIds: readonly string[], until: string): Promise<number>;
+  /** How long after an instant it is the contact's turn, in milliseconds, among those of its project who wait for it. */
+  turn(run: LockedRun, until: string): Promise<number>;
   /** The event that ended a wait, its values unwrapped; null when it has been deleted since. */
   event(id: string): Promise<{ data: JsonObjectValue | null; receivedAt: string } | null>;
   /** Sends the mail of a step, and answers the output. `skipped` says why it did not. @throws StepFailure */

@@ -158,33 +158,29 @@ class Walk {
 
   /**
    * Waits on where a WAIT_UNTIL is not over, until the contact's turn at the instant that its date and zone mean by now; null where it is over. A contact
-   * who waits for the same instant as before keeps its turn.
+   * who waits for the same instant as before keeps its turn. The run is written in any case: nothing else says that it has acted upon what woke it.
    */
   async waitUntil(stepRun: StepRun): Promise<Walked | null> {
-    const { seq, now, dueAt } = this.run;
+    const { now } = this.run;
     const decided = this.decideUntil(stepRun);
     if (decided === null) return null;
     const { until } = decided.output;
     const due = dueOf(stepRun, now);
     if (until === stepRun.scheduledFor) {
       if (decided.state === 'over' && (due === null || due <= now)) return null;
-      if (due === dueAt) return { directive: standing(seq, stepRun, now), hasMail: false };
     } else {
       if (decided.state === 'over') return null;
       stepRun.scheduledFor = until;
       await this.takeTurn(stepRun);
+      this.written.push(stepRun);
     }
-    this.written.push(stepRun);
     return this.pause('WAITING', dueOf(stepRun, now), stepRun);
   }
 
-  // The others may be at any WAIT_UNTIL of the graph.
   private async takeTurn(stepRun: StepRun): Promise<void> {
-    const { stepId, stepType, scheduledFor } = stepRun;
+    const { stepType, scheduledFor } = stepRun;
     if (stepType !== 'WAIT_UNTIL' || scheduledFor === null) return;
-    const { steps } = await this.effects.graph(this.change.versionId);
-    const waits = steps.flatMap(({ id, type }) => (type === stepType ? [id] : []));
-    stepRun.turnMs = await this.effects.turn(this.run, [...new Set([stepId, ...waits])], scheduledFor);
+    stepRun.turnMs = await this.effects.turn(this.run, scheduledFor);
   }
 
   private decideUntil({ input, scheduledFor }: StepRun) {

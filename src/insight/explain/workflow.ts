@@ -434,7 +434,7 @@ function stepDecision(step: StepTaken, run: RunFacts, source: Decision['source']
   if (status !== 'COMPLETED') {
     const what = eventName === null ? '' : ` for the event "${eventName}"`;
     const when = until === null ? '' : ` until ${onDate(until)}`;
-    const others = `: other contacts of the workflow wait for the same time, and ${turnsPerSecond} of them continue each second`;
+    const others = `: other contacts of the project wait for the same time, and ${turnsPerSecond} of them continue each second`;
     const why = turnMs > 0 && until !== null ? others : '';
     return recorded('workflow.step', 'info', `Step "${name}" is waiting${what}${when}${why}.`, { at, source });
   }

@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import type { Command, StartCommand } from '../../../temporal/commands.ts';
+import type { StartCommand } from '../../../temporal/commands.ts';
 import type { TemporalConnection } from '../../../temporal/connection.ts';
 import {
   describeFailure,
@@ -101,7 +101,7 @@ export class Outbox {
    * Makes up to `limit` calls that are due, of any process and of one lane, or of both, and answers how many rows it took.
    * `onMade` is called for each call that Temporal took. Rejects without Postgres.
    */
-  dispatchDue(limit: number, lane?: Lane, onMade?: (command: Command) => void): Promise<number> {
+  dispatchDue(limit: number, lane?: Lane, onMade?: (row: TakenRow) => void): Promise<number> {
     const { db } = this.#deps;
     const take = async (most: number) => {
       const rows = await takeDue(db, lane ?? 'others', most, leaseMs);
@@ -119,7 +119,7 @@ export class Outbox {
   async dispatch(
     limit: number,
     take: (most: number, leaseMs: number) => Promise<TakenRow[]>,
-    onMade?: (command: Command) => void,
+    onMade?: (row: TakenRow) => void,
   ): Promise<number> {
     if (this.#closed || this.#outage.isDown) return 0;
     const most = this.#outage.isOpen ? 1 : limit;
@@ -173,7 +173,7 @@ export class Outbox {
     }
   }
 
-  async #make(rows: readonly TakenRow[], onMade?: (command: Command) => void): Promise<void> {
+  async #make(rows: readonly TakenRow[], onMade?: (row: TakenRow) => void): Promise<void> {
     const lastMoment = Date.now() + leaseMs - callDeadlineMs;
     const done: string[] = [];
     const back: PutBack[] = [];
@@ -181,7 +181,7 @@ export class Outbox {
       const failure = await this.#makeOne(row, lastMoment);
       if (failure !== null) return void back.push(failure);
       done.push(row.id);
-      onMade?.(row.payload);
+      onMade?.(row);
     };
     await Promise.all(rows.map((row) => this.#limiter.run(() => makeOne(row))));
     if (done.length > 0) await finish(this.#deps.db, done);

@@ -2,7 +2,7 @@ import type { Command } from '../../../temporal/commands.ts';
 import { newId } from '../../lib/ids.ts';
 import { activeTrace } from '../../lib/telemetry.ts';
 import { removePast } from '../columns.ts';
-import { type Database, type Query, raw, sql } from '../sql.ts';
+import { type Database, type Query, raw, sql, unprepared } from '../sql.ts';
 
 /** The channel on which a commit with new outbox rows wakes the relays. */
 export const outboxChannel = 'fernpost_outbox';
@@ -80,7 +80,7 @@ export interface TakenRow {
   attempts: number;
 }
 
-/** `wakes` are signals of automations, of which one event may cause any number; they have a concurrency limit of their own. */
+/** `wakes` are signals and cancellations of automations, of which one event or change may cause any number; each project has its share of them (migrations/functions/take_wakes.sql). */
 export type Lane = 'wakes' | 'others';
 
 /** A row goes back to the queue: when it is due again and why. */
@@ -92,49 +92,49 @@ export interface PutBack {
   counts: boolean;
 }
 
-// Word for word what the two indexes of open rows say.
-const lanes: Record<Lane, Query> = {
-  wakes: sql`o.kind = 'signal' and o.workflow_id like 'automation/%'`,
-  others: sql`(o.kind <> 'signal' or o.workflow_id not like 'automation/%')`,
-};
+// A signal or cancellation waits for every start of its workflow id, and for what was enqueued before it; a start waits
+// for nothing but an earlier start, so the two can never wait for each other.
+// That question is a scalar subquery because the planner must not turn it into a join: statistics of this table are
+// always out of date, and after a wave of 100,000 rows such a join took two seconds where an index look-up takes none.
+// The column holds milliseconds, rounded: a row that is due from now on would otherwise not be due for half of one.
+const isDue = raw(`o.done_at is null and o.next_attempt_at <= now()::timestamptz(3)
+  and (
+    select 1 from outbox e
+    where e.done_at is null and e.workflow_id = o.workflow_id and e.id <> o.id
+      and case when o.kind = 'start' then e.kind = 'start' and e.id < o.id else e.kind = 'start' or e.id < o.id end
+    limit 1) is null`);
+
+// Word for word what the index of the others says.
+const isOther = raw(`(o.kind not in ('signal', 'cancel') or o.workflow_id not like 'automation/%')`);
 
 /** Takes up to `limit` rows of a lane that are due, of any process, for `leaseMs` milliseconds. */
 export function takeDue(db: Database, lane: Lane, limit: number, leaseMs: number): Promise<TakenRow[]> {
-  return take(db, lanes[lane], limit, leaseMs);
+  if (lane === 'wakes') return db.rows(sql`select * from take_wakes(${limit}, ${leaseMs})`);
+  return take(db, isOther, limit, leaseMs);
 }
 
-/** Takes rows that are due, of any lane, for the given workflow ids only. */
+/** Takes rows of the lane `others` that are due, for the given workflow ids only. Wakes are left to the relays, which give each project its share. */
 export function takeOf(
   db: Database,
   workflowIds: readonly string[],
   limit: number,
   leaseMs: number,
 ): Promise<TakenRow[]> {
-  return take(db, sql`o.workflow_id = any(${workflowIds})`, limit, leaseMs);
+  return take(db, sql`${isOther} and o.workflow_id = any(${workflowIds})`, limit, leaseMs);
 }
 
 // A taken row is not due for the length of a lease, so a process that dies with it gives it back by doing nothing.
-// A signal or cancellation waits for every start of its workflow id, and for what was enqueued before it; a start waits
-// for nothing but an earlier start, so the two can never wait for each other.
-// That question is a scalar subquery because the planner must not turn it into a join: statistics of this table are
-// always out of date, and after a wave of 100,000 rows such a join took two seconds where an index look-up takes none.
-// The column holds milliseconds, rounded: a row that is due from now on would otherwise not be due for half of one.
+// It is planned each time: a plan that is kept from when the table was empty reads all of it for each row of the next wave, and ends hours later.
 function take(db: Database, which: Query, limit: number, leaseMs: number): Promise<TakenRow[]> {
-  return db.rows(sql`
-    with due as (
-      select o.id from outbox o
-      where o.done_at is null and o.next_attempt_at <= now()::timestamptz(3) and ${which}
-        and (
-          select 1 from outbox e
-          where e.done_at is null and e.workflow_id = o.workflow_id and e.id <> o.id
-            and case when o.kind = 'start' then e.kind = 'start' and e.id < o.id else e.kind = 'start' or e.id < o.id end
-          limit 1) is null
-      order by o.next_attempt_at, o.id
-      limit ${limit}
-      for update of o skip locked)
-    update outbox o set next_attempt_at = clock_timestamp() + make_interval(secs => ${leaseMs}::float8 / 1000)
-      from due where o.id = due.id
-      returning o.id, o.workflow_id, o.payload, o.attempts`);
+  return db.rows(
+    unprepared(sql`
+      with due as (
+        select o.id from outbox o where ${isDue} and ${which}
+        order by o.next_attempt_at, o.id limit ${limit} for update of o skip locked)
+      update outbox o set next_attempt_at = clock_timestamp() + make_interval(secs => ${leaseMs}::float8 / 1000)
+        from due where o.id = due.id
+        returning o.id, o.workflow_id, o.payload, o.attempts`),
+  );
 }
 
 /** Marks rows as done. */

@@ -1,11 +1,11 @@
 import type { Logger } from 'pino';
-import type { Command, SignalCommand, StartCommand } from '../../../temporal/commands.ts';
+import type { SignalCommand, StartCommand } from '../../../temporal/commands.ts';
 import { leastId } from '../../lib/ids.ts';
 import { hourMs } from '../../lib/time.ts';
 import { startWokenLoop } from '../postgres/listener.ts';
 import { type Database, type Query, raw, sql } from '../sql.ts';
 import type { Outbox } from './dispatcher.ts';
-import { enqueueAll, type OutboxTicket, outboxChannel } from './queries.ts';
+import { enqueueAll, type OutboxTicket, outboxChannel, type TakenRow } from './queries.ts';
 import type { UnderWay } from './wake.ts';
 
 interface RelayDeps {
@@ -14,7 +14,7 @@ interface RelayDeps {
   listenUrl: string;
   log: Logger;
   /** Holds back wakes of automations while enough of them are under way; without it they are made as they come. */
-  wakes?: Pick<UnderWay<Command>, 'add' | 'remaining'>;
+  wakes?: Pick<UnderWay<TakenRow>, 'add' | 'remaining'>;
   /** How long it waits for a notification before it looks anyway, in milliseconds. */
   pollMs?: number;
 }
@@ -38,7 +38,7 @@ export function startRelay({ outbox, listenUrl, log, wakes, pollMs = 1000 }: Rel
     async work() {
       const others = await outbox.dispatchDue(batchSize, 'others');
       const most = wakes === undefined ? batchSize : await wakes.remaining();
-      const woken = most === 0 ? 0 : await outbox.dispatchDue(most, 'wakes', (command) => wakes?.add(command));
+      const woken = most === 0 ? 0 : await outbox.dispatchDue(most, 'wakes', (row) => wakes?.add(row));
       if (others + woken > 0) return 0;
       return most === 0 ? heldBackMs : pollMs;
     },

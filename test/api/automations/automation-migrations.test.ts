@@ -42,7 +42,7 @@ async function inside(people: number) {
 }
 const migrate = (id: string, body: object) => own.call('POST', `/workflows/${id}/migrate`, body);
 const move = (migrationId: string, peoplePerChunk: number, stop = new AbortController().signal) =>
-  moveContacts({ db: database.db, dispatchSoon() {} }, migrationId, {
+  moveContacts({ db: database.db }, migrationId, {
     stop,
     longestMs: 600_000,
     onChunk() {},
