@@ -29,11 +29,11 @@ async function aWorkflow(projectId?: string): Promise<string> {
 }
 
 /** Wakes of as many executions of an automation, which have been due for so many seconds, the later ones for less. Answers their workflow IDs in that order. */
-async function wakes(automationId: string, count: number, dueForSeconds = 60, kind = 'signal'): Promise<string[]> {
+async function wakes(automationId: string, count: number, dueForSeconds = 600, kind = 'signal'): Promise<string[]> {
   const rows = await database.db.rows<{ id: string }>(
     `insert into outbox (id, dedupe_key, kind, workflow_id, payload, next_attempt_at)
      select uuidv7(), id, $4::text, id, jsonb_build_object('type', $4::text, 'id', id, 'signal', 'resume', 'input', '{"seq": 2}'::jsonb),
-       now() - $3::float8 * interval '1 second' + n * interval '0.1 millisecond'
+       now() - $3::float8 * interval '1 second' + n * interval '1 millisecond'
      from (select n, 'automation/' || $1 || '/' || gen_random_uuid() || '/1' as id from generate_series(1, $2::int) n) made
      returning workflow_id as id`,
     [automationId, count, dueForSeconds, kind],
