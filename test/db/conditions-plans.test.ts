@@ -134,7 +134,9 @@ interface PlanNode {
   Plans?: PlanNode[];
 }
 
-/** How many buffers a statement reads, and which tables from end to end. */
+const pagesOf = (node: PlanNode) => node['Shared Hit Blocks'] + node['Shared Read Blocks'];
+
+/** How many buffers a statement reads, and which tables from end to end. A part of divided events with a page or none has no cheaper way. */
 async function readingsOf(query: Query): Promise<{ buffers: number; scans: string[] }> {
   const row = await database.db.row<{ 'QUERY PLAN': [{ Plan: PlanNode }] }>(
     sql`explain (analyze, buffers, format json) ${query}`,
@@ -142,9 +144,9 @@ async function readingsOf(query: Query): Promise<{ buffers: number; scans: strin
   const plan = row?.['QUERY PLAN'][0].Plan;
   if (plan === undefined) throw new Error('There is no plan');
   const nodes = (node: PlanNode): PlanNode[] => [node, ...(node.Plans ?? []).flatMap(nodes)];
-  const scans = nodes(plan).filter((node) => node['Node Type'] === 'Seq Scan');
+  const scans = nodes(plan).filter((node) => node['Node Type'] === 'Seq Scan' && pagesOf(node) > 1);
   return {
-    buffers: plan['Shared Hit Blocks'] + plan['Shared Read Blocks'],
+    buffers: pagesOf(plan),
     scans: scans.map((node) => node['Relation Name'] ?? ''),
   };
 }

@@ -260,10 +260,12 @@ test('filters on what one contact did read its own entries of indexes, however m
     const nodes = await planOf(
       sql`select coalesce((${matches}), false) as holds from contacts c where c.id = ${tenth?.id ?? ''} and c.project_id = ${own}`,
     );
-    const types = nodes.map((node) => node['Node Type']);
-    expect([filter, types.filter((type) => type === 'Seq Scan')]).toEqual([filter, []]);
+    const buffersOf = (node?: PlanNode) => (node?.['Shared Hit Blocks'] ?? 0) + (node?.['Shared Read Blocks'] ?? 0);
+    // A part of divided events with a page or none has no cheaper way.
+    const scans = nodes.filter((node) => node['Node Type'] === 'Seq Scan' && buffersOf(node) > 1);
+    expect([filter, scans]).toEqual([filter, []]);
     const [all] = nodes;
-    const buffers = (all?.['Shared Hit Blocks'] ?? 0) + (all?.['Shared Read Blocks'] ?? 0);
+    const buffers = buffersOf(all);
     // 20 rows on as many pages and the ways to them; reading what everybody did takes thousands.
     expect([filter, buffers]).toEqual([filter, expect.toSatisfy((number: number) => number > 0 && number <= 100)]);
   }
