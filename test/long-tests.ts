@@ -31,6 +31,7 @@ export const longTests = [
   'test/api/clients/cli.test.ts',
   'test/db/explain.test.ts',
   'test/db/automation-rollout-kills.test.ts',
+  'test/db/event-parts-kills.test.ts',
   'test/api/platform/first-project.test.ts',
   'test/start/npm-start.test.ts',
   'test/e2e/webhook-soak.test.ts',

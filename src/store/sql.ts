@@ -1,6 +1,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Pool, QueryResult, QueryResultRow } from 'pg';
 import { measureStatement, traced } from '../lib/telemetry.ts';
+import { despiteCut } from './event-parts.ts';
 import { despiteDeadlocks } from './postgres/connection.ts';
 import { Query, raw } from './postgres/query.ts';
 import { type Connection, inTurn, transactionContext } from './transaction-context.ts';
@@ -126,7 +127,9 @@ export function databaseOf(pool: Pool, { prepares, em }: { prepares: boolean; em
     return em;
   };
   // Each of these statements is a transaction.
-  const single = measured({ query: (query, values) => despiteDeadlocks(() => pool.query(query, values)) });
+  const single = measured({
+    query: (query, values) => despiteCut(pool, () => despiteDeadlocks(() => pool.query(query, values))),
+  });
   const overPool = (manager: () => EntityManager, author: Author | null): Database => ({
     pool,
     author,
@@ -142,7 +145,8 @@ export function databaseOf(pool: Pool, { prepares, em }: { prepares: boolean; em
         return forked;
       }, next);
     },
-    transaction: (work, settings) => traced('transaction', postgres, () => transact(work, author, settings)),
+    transaction: (work, settings) =>
+      traced('transaction', postgres, () => despiteCut(pool, () => transact(work, author, settings), true)),
   });
   const transact = async <T>(work: (tx: Database) => Promise<T>, author: Author | null, settings?: LocalSettings) => {
     const client = await pool.connect();
