@@ -1,8 +1,18 @@
 import { execFile } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { freePorts } from '@fernpost/local-stack';
 import { expect, test } from 'vitest';
 import { newId } from '../../src/lib/ids.ts';
 import { aProject } from '../support/api.ts';
@@ -68,5 +78,59 @@ test('a drill restores the newest backup into a database of its own, says what d
   await expect(drill()).rejects.toThrow('already exists');
   expect(await isLeft()).toHaveLength(1);
   await expect(drill(tmpdir())).rejects.toThrow('There is no backup in');
+  rmSync(folder, { recursive: true });
+});
+
+test('a drill plays what pgBackRest has in a Postgres of its own, which archives nothing, and leaves nothing behind', async () => {
+  await using database = await dumpableDatabase();
+  await aProject(database);
+  const folder = mkdtempSync(join(tmpdir(), 'fernpost-drill-'));
+  const places = join(folder, 'places');
+  mkdirSync(places);
+  for (const path of [folder, places]) chmodSync(path, 0o777);
+  // In place of the archive a copy of the running server; pgBackRest itself was run by hand (docs/operations/recover.md).
+  const copy = join(folder, 'copy');
+  await run(join(installedPostgres, 'pg_basebackup'), [
+    '--pgdata',
+    copy,
+    '--wal-method=fetch',
+    '--dbname',
+    database.url,
+  ]);
+  writeFileSync(join(copy, 'postgresql.auto.conf'), "shared_preload_libraries = 'no_such_library'\nport = 1\n", {
+    flag: 'a',
+  });
+  const given = join(folder, 'given');
+  writeFileSync(
+    join(folder, 'pgbackrest'),
+    `#!/bin/sh\nset -eu\necho "$@" >>${given}\nfor option; do case $option in --pg1-path=*) cp -r ${copy} "\${option#*=}"; chmod -R go= "\${option#*=}" ;; esac; done\n`,
+  );
+  writeFileSync(given, '');
+  await run('chmod', ['-R', 'a+rwX', folder]);
+  chmodSync(join(folder, 'pgbackrest'), 0o755);
+  const env = {
+    ...programEnv(),
+    PATH: `${folder}:${installedPostgres}:${process.env.PATH}`,
+    PGUSER: new URL(database.url).username,
+    PGDATABASE: new URL(database.url).pathname.slice(1),
+    DRILL_FOLDER: places,
+    DRILL_POSTGRES_BIN: installedPostgres,
+    DRILL_PORT: String((await freePorts(1))[0]),
+    RESTORE_METRICS_FILE: join(folder, 'drill.prom'),
+  };
+  const drill = () => run('deploy/restore-drill.sh', ['pgbackrest:fernpost'], { cwd: root, env });
+  const { stdout } = await drill();
+  expect(readFileSync(given, 'utf8')).toMatch(/--stanza=fernpost .*--archive-mode=off .*restore\n$/);
+  expect(stdout).toMatch(/^pgbackrest:fernpost was restored in \d+ s/);
+  expect(stdout).toContain('Projects: 1, contacts: 0, mails: 0; the last mail was accepted at no time');
+  expect(stdout).toContain('secret keys of projects: 1 with the current key');
+  expect(stdout).toContain('Everything fits');
+  expect(readFileSync(join(folder, 'drill.prom'), 'utf8')).toMatch(/_seconds \d{10}\n$/);
+  expect(readdirSync(places)).toEqual([]);
+
+  // A file of the backup that is not what it was.
+  rmSync(join(copy, 'global/pg_control'));
+  await expect(drill()).rejects.toMatchObject({ stderr: expect.stringContaining('FAILED: pgbackrest:fernpost') });
+  expect(readdirSync(places)).toEqual([]);
   rmSync(folder, { recursive: true });
 });

@@ -87,6 +87,43 @@ test('old back-ups go, and nothing else does', async () => {
   expect(made).not.toContain('2026-01-01T000000Z');
 });
 
+test('a backup with pgBackRest leaves the time at which the newest one ended, and one that failed leaves the time of the one before', async () => {
+  const metrics = join(folder, 'metrics.prom');
+  // As pgBackRest 2.45 writes it.
+  const backup = (label: string, stop: number) =>
+    JSON.stringify({
+      label,
+      lsn: { start: '0/2000028', stop: '0/2000138' },
+      timestamp: { start: stop - 6, stop },
+      type: 'full',
+    });
+  const info = (...backups: string[]) => `[{"backup":[${backups.join()}],"name":"fernpost","status":{"code":0}}]`;
+  const fake = (json: string, status = 0) => {
+    writeFileSync(
+      join(folder, 'bin/pgbackrest'),
+      `#!/bin/sh\necho "$@" >>${join(folder, 'given')}\ncase "$*" in *info) echo '${json}' ;; *) exit ${status} ;; esac\n`,
+    );
+    chmodSync(join(folder, 'bin/pgbackrest'), 0o755);
+  };
+  const env = { PATH: `${join(folder, 'bin')}:${process.env.PATH}`, BACKUP_METRICS_FILE: metrics };
+  const back = (...args: string[]) => run(script.replace('backup.sh', 'base-backup.sh'), args, { env });
+  const metric = () => readFileSync(metrics, 'utf8').split('\n').at(-2);
+
+  fake(info(backup('20261129-182305F', 1_795_976_591), backup('20261129-182305F_20261130-182847D', 1_795_976_967)));
+  await back('fernpost', 'full');
+  await back('fernpost');
+  expect(readFileSync(join(folder, 'given'), 'utf8').match(/--type=\S+ backup/g)).toEqual([
+    '--type=full backup',
+    '--type=diff backup',
+  ]);
+  expect(metric()).toBe('fernpost_backup_last_success_timestamp_seconds 1795976967');
+  fake(info(backup('20261201-182305F', 1_796_000_000)), 1);
+  await expect(back('fernpost')).rejects.toThrow();
+  expect(metric()).toBe('fernpost_backup_last_success_timestamp_seconds 1795976967');
+  fake(info());
+  await expect(back('fernpost')).rejects.toThrow('names no backup of fernpost');
+});
+
 test('the script reads settings that exist, and two of its own', () => {
   const read = new Set([...deployFile('backup.sh').matchAll(/\$\{?([A-Z][A-Z0-9_]+)/g)].map(([, name]) => name));
   expect([...read].filter((name) => name !== undefined && !(name in settings))).toEqual([
