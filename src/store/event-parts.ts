@@ -1,8 +1,7 @@
-import type { ClientBase, Pool } from 'pg';
+import type { ClientBase } from 'pg';
 import { firstIdAt, greatestId, instantOf, leastId } from '../lib/ids.ts';
 import { dayAt } from '../lib/time.ts';
 import type { Retention } from './columns.ts';
-import { eventsCut, unfinishedCut } from './postgres/connection.ts';
 import { inShortLocks, type MigrationPace } from './run-migrations.ts';
 
 // An operator may divide the table of events by the time of its IDs, so that what is old is dropped and not deleted (docs/decisions/0051). The catalog of
@@ -58,6 +57,7 @@ const aheadDays = 3;
 // A part that has rows is cut this far ahead: until then there is time to read it, and what comes later is refused if nobody has cut it by then.
 const cutAheadDays = 8;
 const leastAheadDays = 2;
+const cutCheck = 'events_cut';
 
 /** The day of an ID, for the name of a part. */
 export const dayName = (id: string) => instantOf(id).toISOString().slice(0, 10).replaceAll('-', '');
@@ -157,7 +157,7 @@ const undivided = (part: string) => `do $$
     definition text;
   begin
     alter table events detach partition ${part};
-    alter table ${part} drop constraint if exists ${eventsCut};
+    alter table ${part} drop constraint if exists ${cutCheck};
     drop table events;
     alter table ${part} rename to events;
     for named in select c.relname as name from pg_index i join pg_class c on c.oid = i.indexrelid where i.indrelid = 'events'::regclass loop
@@ -244,7 +244,7 @@ interface CutCheck {
 async function checkOf(client: ClientBase, part: EventPart): Promise<CutCheck | null> {
   const { rows } = await client.query<{ text: string; isValid: boolean }>(
     'select pg_get_constraintdef(oid) as text, convalidated as "isValid" from pg_constraint where conrelid = to_regclass($1) and conname = $2',
-    [part.name, eventsCut],
+    [part.name, cutCheck],
   );
   const [row] = rows;
   const [, until] = /id < '([^']+)'/.exec(row?.text ?? '') ?? [];
@@ -257,41 +257,9 @@ export async function giveUpCut(client: ClientBase, now: Date, pace: PartPace, i
   const check = last === undefined ? null : await checkOf(client, last);
   if (last === undefined || check === null || (isWanted && check.at >= dayAt(now, leastAheadDays))) return false;
   await inTurn(client, pace, 'uncheck', async () => {
-    await client.query(`alter table ${last.name} drop constraint if exists ${eventsCut}`);
+    await client.query(`alter table ${last.name} drop constraint if exists ${cutCheck}`);
   });
   return true;
-}
-
-/**
- * Does work, and again after an event of it was refused by a cut that nobody has finished: the cut is given up first. Retention does so a day before; this is
- * for a service whose retention does not run, and for one that was restored from a backup of that moment. A transaction cannot be done again here, and
- * fails as one that passes.
- */
-export async function despiteCut<T>(pool: Pool, work: () => Promise<T>, isTransaction = false): Promise<T> {
-  try {
-    return await work();
-  } catch (error) {
-    const part = unfinishedCut(error);
-    if (part === null) throw error;
-    await withoutCheck(pool, part);
-    if (isTransaction) throw error;
-  }
-  return work();
-}
-
-async function withoutCheck(pool: Pool, part: string): Promise<void> {
-  const client = await pool.connect();
-  let failed: Error | undefined;
-  try {
-    await inShortLocks(client, partPace, async () => {
-      await client.query(`alter table ${part} drop constraint if exists ${eventsCut}`);
-    });
-  } catch (error) {
-    failed = error as Error;
-    throw error;
-  } finally {
-    client.release(failed);
-  }
 }
 
 /** Makes Postgres know that the rows of a part end before an instant ahead, which it reads the part for beside traffic. Returns the instant. */
@@ -301,12 +269,12 @@ async function checkedCut(client: ClientBase, part: EventPart, now: Date, pace: 
     check = { at: dayAt(now, cutAheadDays), isValid: false };
     const condition = within(part.from, firstIdAt(check.at));
     await inTurn(client, pace, 'check', async () => {
-      await client.query(`alter table ${part.name} add constraint ${eventsCut} check (${condition}) not valid`);
+      await client.query(`alter table ${part.name} add constraint ${cutCheck} check (${condition}) not valid`);
     });
   }
   if (!check.isValid)
     await inTurn(client, pace, 'validate', async () => {
-      await client.query(`alter table ${part.name} validate constraint ${eventsCut}`);
+      await client.query(`alter table ${part.name} validate constraint ${cutCheck}`);
     });
   return check.at;
 }
@@ -317,7 +285,7 @@ async function cut(client: ClientBase, { name, from }: EventPart, at: Date, pace
     await client.query('lock table events in access exclusive mode');
     await client.query(`alter table events detach partition ${name}`);
     await client.query(`alter table events attach partition ${name} ${range(from, until)}`);
-    await client.query(`alter table ${name} drop constraint if exists ${eventsCut}`);
+    await client.query(`alter table ${name} drop constraint if exists ${cutCheck}`);
     await client.query(
       `create table events_from_${dayName(until)} partition of events ${range(until, greatestId)} ${await settingsOf(client, name)}`,
     );

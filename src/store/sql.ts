@@ -1,7 +1,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Pool, QueryResult, QueryResultRow } from 'pg';
 import { measureStatement, traced } from '../lib/telemetry.ts';
-import { despiteCut } from './event-parts.ts';
 import { despiteDeadlocks } from './postgres/connection.ts';
 import { Query, raw } from './postgres/query.ts';
 import { type Connection, inTurn, transactionContext } from './transaction-context.ts';
@@ -127,9 +126,7 @@ export function databaseOf(pool: Pool, { prepares, em }: { prepares: boolean; em
     return em;
   };
   // Each of these statements is a transaction.
-  const single = measured({
-    query: (query, values) => despiteCut(pool, () => despiteDeadlocks(() => pool.query(query, values))),
-  });
+  const single = measured({ query: (query, values) => despiteDeadlocks(() => pool.query(query, values)) });
   const overPool = (manager: () => EntityManager, author: Author | null): Database => ({
     pool,
     author,
@@ -145,8 +142,7 @@ export function databaseOf(pool: Pool, { prepares, em }: { prepares: boolean; em
         return forked;
       }, next);
     },
-    transaction: (work, settings) =>
-      traced('transaction', postgres, () => despiteCut(pool, () => transact(work, author, settings), true)),
+    transaction: (work, settings) => traced('transaction', postgres, () => transact(work, author, settings)),
   });
   const transact = async <T>(work: (tx: Database) => Promise<T>, author: Author | null, settings?: LocalSettings) => {
     const client = await pool.connect();

@@ -13,7 +13,6 @@ import { dayMs, sqlSpan } from '../../src/lib/time.ts';
 import { divideEvents, eventParts, type PartPace, partPace, undivideEvents } from '../../src/store/event-parts.ts';
 import { removeOldEvents } from '../../src/store/event-retirement.ts';
 import { migrateDatabase } from '../../src/store/migrate.ts';
-import { passingFailure } from '../../src/store/postgres/connection.ts';
 import { recordingEvents } from '../../src/store/record-events.ts';
 import { type Answer, aProject, type TestProject, testApi } from '../support/api.ts';
 import { anAutomation, letIn } from '../support/automation-fixtures.ts';
@@ -151,35 +150,6 @@ describe('dividing', () => {
     expect(await check()).toEqual([]);
     expect(await parts()).toEqual(['events_before']);
     await pass(inDays(7.2));
-    expect(await parts()).toHaveLength(2);
-  });
-
-  test('a cut that nobody finished is given up by the first event that it refuses, where no retention runs', async () => {
-    const begun = async () => {
-      const step = (name: string) => {
-        if (name === 'validate') throw new Error('killed');
-      };
-      await expect(divide(inDays(-9), { step })).rejects.toThrow('killed');
-      expect(await rows(`select from pg_constraint where conname = 'events_cut'`)).toHaveLength(1);
-    };
-    const probe = () => recordingEvents({ events: [{ projectId: project.id, name: 'probe' }] });
-    await begun();
-    await database.db.rows(probe());
-    await begun();
-    // What a transaction has done before cannot be done again for it: it fails as one that may be repeated.
-    const refused = await database.db.transaction((tx) => tx.rows(probe())).catch((error: unknown) => error);
-    expect(passingFailure(refused)?.reason).toBe('The table of events is being changed');
-    await database.db.transaction((tx) => tx.rows(probe()));
-    await begun();
-    await using api = await testApi(database);
-    const tracked = await api.call(project.publicKey, 'POST', '/v1/track', {
-      email: 'a@kunde.example',
-      event: 'probe',
-    });
-    expect(tracked.status).toBe(200);
-    expect(await rows(`select count(*)::int as probes from events where name = 'probe'`)).toEqual([{ probes: 3 }]);
-    // The next pass cuts ahead of now.
-    await pass(now);
     expect(await parts()).toHaveLength(2);
   });
 

@@ -35,16 +35,6 @@ const byState: Readonly<Record<string, PassingFailure>> = {
 
 const networkCodes = /^(ECONNREFUSED|ECONNRESET|EPIPE|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|ENOTFOUND|EAI_AGAIN)$/;
 
-/** The check that ends a part of events some days ahead until it is cut there (`src/store/event-parts.ts`). */
-export const eventsCut = 'events_cut';
-
-/** The part that refused an event because a cut was begun long ago and never finished; null for every other error. */
-export function unfinishedCut(error: unknown): string | null {
-  if (!isDatabaseError(error)) return null;
-  const { code, constraint, table } = error as { code?: unknown; constraint?: unknown; table?: unknown };
-  return code === '23514' && constraint === eventsCut && typeof table === 'string' ? table : null;
-}
-
 /** Classifies passing failures of Postgres, of the network to it and of the pool; null for every other error. */
 export function passingFailure(error: unknown): PassingFailure | null {
   if (!(error instanceof Error)) return null;
@@ -59,7 +49,6 @@ export function passingFailure(error: unknown): PassingFailure | null {
   if (typeof code !== 'string') return null;
   // A socket's file is not there before Postgres is.
   if (networkCodes.test(code) || (code === 'ENOENT' && syscall === 'connect')) return away;
-  if (unfinishedCut(error) !== null) return busy('The table of events is being changed');
   return isDatabaseError(error) ? (byState[code] ?? byState[code.slice(0, 2)] ?? null) : null;
 }
 
