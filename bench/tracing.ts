@@ -6,7 +6,7 @@ import type { Child } from './support/child.ts';
 import { type DeliveryWorld, inDeliveryWorld } from './support/delivery-world.ts';
 import { cpuOfServers, cpuOfTree } from './support/processes.ts';
 import { benchServices } from './support/services.ts';
-import { reporterSettings, sendMail, takeReports } from './support/work.ts';
+import { preparedReports, reporterSettings, sendMail } from './support/work.ts';
 
 const mails = Number(process.env.BENCH_MAILS ?? 1_500);
 const starts = Number(process.env.BENCH_STARTS ?? 3);
@@ -75,7 +75,7 @@ async function costOf(side: Side): Promise<Cost> {
   await side.store.db.rows('checkpoint');
   const before = await cpu();
   await sendMail(side, { mails, recipients });
-  await takeReports(side, mails);
+  await (await preparedReports(side, mails))();
   const spent = Object.entries(await cpu()).map(([name, seconds]) => [
     name,
     (1e6 * (seconds - (before[name] ?? 0))) / mails,

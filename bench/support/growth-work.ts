@@ -8,37 +8,39 @@ import { arrived } from './work.ts';
 
 type World = DeliveryWorld & { api: Child };
 
-/** What the API is asked for, by a POST where it has a body. */
+/** What the API is asked for, by a POST where it has a body: each path in turn, for one mail has two events and another six. */
 export interface Question {
   name: string;
-  path: string;
+  paths: string[];
   body?: object;
 }
+
+const asked = 100;
 
 /** The reads that are measured beside a long history. */
 export async function questions({ project, store }: DeliveryWorld): Promise<Question[]> {
   const daysAgo = (days: number) => new Date(Date.now() - days * 86_400_000).toISOString();
-  const contact = await store.db.row<{ id: string }>(
-    'select id from contacts where project_id = $1 offset 100 limit 1',
-    [project.projectId],
+  const contacts = await store.db.rows<{ id: string }>(
+    'select id from contacts where project_id = $1 order by id offset 100 limit $2',
+    [project.projectId, asked],
   );
-  const newest = await store.db.row<{ id: string }>(
-    'select id from emails where project_id = $1 order by created_at desc offset 500 limit 1',
-    [project.projectId],
+  const newest = await store.db.rows<{ id: string }>(
+    'select id from emails where project_id = $1 order by created_at desc offset 500 limit $2',
+    [project.projectId, asked],
   );
   const opened = { field: 'email.opened', operator: 'triggeredWithin', value: 1, unit: 'days' };
   const condition = { logic: 'AND', groups: [{ filters: [opened, { field: 'data.plan', operator: 'notExists' }] }] };
   return [
-    { name: 'first page of the feed', path: '/activity?limit=100' },
-    { name: 'feed, 60 days back', path: `/activity?limit=100&startDate=${daysAgo(89)}&endDate=${daysAgo(60)}` },
-    { name: 'feed of one contact', path: `/activity?contactId=${contact?.id}` },
-    { name: 'a page of contacts', path: '/contacts?limit=100' },
-    { name: 'one contact', path: `/contacts/${contact?.id}` },
-    { name: 'one mail', path: `/emails/${newest?.id}` },
-    { name: 'count of a segment', path: '/segments/preview', body: { condition } },
-    { name: 'analytics, 30 days', path: '/analytics/timeseries' },
-    { name: 'totals, 30 days', path: '/activity/stats' },
-    { name: 'top events', path: '/analytics/top-events' },
+    { name: 'first page of the feed', paths: ['/activity?limit=100'] },
+    { name: 'feed, 60 days back', paths: [`/activity?limit=100&startDate=${daysAgo(89)}&endDate=${daysAgo(60)}`] },
+    { name: 'feed of one contact', paths: contacts.map(({ id }) => `/activity?contactId=${id}`) },
+    { name: 'a page of contacts', paths: ['/contacts?limit=100'] },
+    { name: 'one contact', paths: contacts.map(({ id }) => `/contacts/${id}`) },
+    { name: 'one mail', paths: newest.map(({ id }) => `/emails/${id}`) },
+    { name: 'count of a segment', paths: ['/segments/preview'], body: { condition } },
+    { name: 'analytics, 30 days', paths: ['/analytics/timeseries'] },
+    { name: 'totals, 30 days', paths: ['/activity/stats'] },
+    { name: 'top events', paths: ['/analytics/top-events'] },
   ];
 }
 
