@@ -22,7 +22,9 @@ export function mailSize(): MailSize {
  */
 export async function fillMail(db: Database, projectId: string, size: MailSize): Promise<void> {
   const { mails, contacts, days } = size;
-  const values = [projectId, mails, contacts, days];
+  // Mail and events are made by transactions of their own, from the same instant: an event knows its mail by an ID that has the time in it.
+  const present = await db.row<{ at: string }>(`select date_trunc('milliseconds', now())::text as at`);
+  const values = [projectId, mails, contacts, days, present?.at];
   await db.count(contactRows, [projectId, contacts]);
   await db.count(campaignRows, [projectId, days]);
   // Rows come as they end up, so that the space which the ledger leaves for settling would stay empty.
@@ -81,7 +83,7 @@ const campaignRows = `
 
 // What became of a mail, once it has happened: rows that lie ahead of now would never be folded into the counts, and be counted one by one.
 const became = (condition: string, after: string, name: string) =>
-  `case when ${condition} and at + ${after} <= now() then at + ${after} end as ${name}`;
+  `case when ${condition} and at + ${after} <= $5::timestamptz then at + ${after} end as ${name}`;
 
 // The values of one mail: its number says when it was created, to whom, and what became of it.
 const mail = `
@@ -94,7 +96,7 @@ const mail = `
     ${became('h % 100 = 50', `interval '5 seconds'`, 'bounced_at')},
     ${became('h % 5000 = 1', `interval '1 hour'`, 'complained_at')}
   from (
-    select n, hashint8extended(n, 7) & 2147483647 as h, date_trunc('milliseconds', now()) - interval '10 seconds'
+    select n, hashint8extended(n, 7) & 2147483647 as h, $5::timestamptz - interval '10 seconds'
       - ($2::bigint - n)::float8 / $2::bigint * $4::int * interval '1 day' as at
     from generate_series(1, $2::bigint) n) numbered`;
 
@@ -123,7 +125,7 @@ const ownEventRows = `
   insert into events (id, project_id, contact_id, name, data, created_at)
   select ${idAt('at', 'n * 8 + 6')}, $1, contact_id, (array['heron seen', 'nest found', 'walk booked'])[1 + n % 3],
     jsonb_build_object('count', n % 7), at + interval '10 minutes'
-  from (${mail}) mail where n % 10 = 3 and at + interval '10 minutes' <= now() and $2::bigint > 0`;
+  from (${mail}) mail where n % 10 = 3 and at + interval '10 minutes' <= $5::timestamptz and $2::bigint > 0`;
 
 const counted = `
   insert into mail_count_changes (project_id, hour, outgoing, incoming, delivered, opened, clicked, bounced, rated, rated_bounced,
