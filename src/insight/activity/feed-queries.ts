@@ -71,9 +71,10 @@ function keysOf(source: Source, projectId: string, { contactId, from, bounds, as
   const isSent = ofContact && source.event === 'email.sent';
   const since = isSent ? recordedSince(from) : null;
   const [table, at, id, contact] = keyColumns(source, isSent && since === null);
+  // With both ends of an instant Postgres expects few rows without knowing where they lie, and keeps its plan.
   const [bounded, least] =
     since !== null
-      ? ['e.created_at', since]
+      ? [`e.created_at < 'infinity' and e.created_at`, since]
       : ofContact && source.rows === 'suppressed'
         ? ['e.id', firstMailSince(from)]
         : [`''`, ''];

@@ -85,7 +85,7 @@ export async function totalOfContact(
         and contact_id = c.id and created_at >= ${from}::timestamptz and created_at < ${until}::timestamptz)
       + (select count(*) from events where contact_id = c.id and name <> 'email.sent' and name = any (${countedKinds(types)}::text[])
         and mail_at >= ${from}::timestamptz and mail_at < ${until}::timestamptz)
-      + (select count(*) from ${raw(sent)} where ${has('email.sent')}::boolean and contact_id = c.id and created_at >= ${since ?? '-infinity'}::timestamptz
+      + (select count(*) from ${raw(sent)} where ${has('email.sent')}::boolean and contact_id = c.id and created_at >= ${since ?? '-infinity'}::timestamptz and created_at < timestamptz 'infinity'
         and ${raw(sentAt)} >= ${from}::timestamptz and ${raw(sentAt)} < ${until}::timestamptz)
       + (select count(*) from emails where ${has('email.suppressed')}::boolean
         and contact_id = c.id and id >= ${firstMailSince(from)}::uuid and suppression is not null
