@@ -42,7 +42,8 @@ export interface AdvanceDeps {
   turns?: Turns;
 }
 
-const uncommittedMs = 2_000;
+// Longer than a transaction takes on a machine that is behind. One that fails leaves out its turn, and no more.
+const uncommittedMs = 30_000;
 const mostGiven = 1_000;
 
 /**
