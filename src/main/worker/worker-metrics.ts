@@ -97,9 +97,9 @@ const queueShares: Record<QueueKind, { cache: number; activities: number }> = {
 };
 const cachedExecutionBytes = 400_000;
 
-/** How many executions a process caches: a twentieth of the memory it may use, between 100 and 300. */
+/** How many executions a process caches: a twentieth of the memory it may use, between 100 and 400. */
 export function cachedExecutions(memoryBytes: number): number {
-  return Math.round(Math.min(300, Math.max(100, memoryBytes / 20 / cachedExecutionBytes)));
+  return Math.round(Math.min(400, Math.max(100, memoryBytes / 20 / cachedExecutionBytes)));
 }
 
 /** One task queue as a worker process serves it. */

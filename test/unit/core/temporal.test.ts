@@ -171,8 +171,8 @@ test('payloads from before the key are read as they are; those of another key ar
 test('the cache of executions follows the memory of the process, within bounds', () => {
   const gigabyte = 2 ** 30;
   expect(cachedExecutions(0.25 * gigabyte)).toBe(100);
-  expect(cachedExecutions(4 * gigabyte)).toBe(300);
-  expect(cachedExecutions(1024 * gigabyte)).toBe(300);
+  expect(cachedExecutions(4 * gigabyte)).toBe(400);
+  expect(cachedExecutions(1024 * gigabyte)).toBe(400);
 });
 
 test('a connection that is closed while a call is to be repeated answers that call', async () => {
