@@ -7,6 +7,7 @@ import { newId } from '../../src/lib/ids.ts';
 import { type Database, type Query, sql } from '../../src/store/sql.ts';
 import { type TestDatabase, testDatabase } from '../support/database.ts';
 import { inFull } from '../support/long.ts';
+import { pagesOf, planOf, sequentialScans } from '../support/plans.ts';
 import { sources } from './conditions-population.ts';
 import { insertProject, insertSegments, stepExecutionOf } from './conditions-rows.ts';
 import { leaf, operators } from './conditions-trees.ts';
@@ -126,29 +127,10 @@ function comparedBy(operator: string): object {
   return /within|olderThan/i.test(operator) ? { value: 2, unit: 'days' } : { value: '2026-03-15' };
 }
 
-interface PlanNode {
-  'Node Type': string;
-  'Relation Name'?: string;
-  'Shared Hit Blocks': number;
-  'Shared Read Blocks': number;
-  Plans?: PlanNode[];
-}
-
-const pagesOf = (node: PlanNode) => node['Shared Hit Blocks'] + node['Shared Read Blocks'];
-
-/** How many buffers a statement reads, and which tables from end to end. A part of divided events with a page or none has no cheaper way. */
+/** How many buffers a statement reads, and which tables from end to end. */
 async function readingsOf(query: Query): Promise<{ buffers: number; scans: string[] }> {
-  const row = await database.db.row<{ 'QUERY PLAN': [{ Plan: PlanNode }] }>(
-    sql`explain (analyze, buffers, format json) ${query}`,
-  );
-  const plan = row?.['QUERY PLAN'][0].Plan;
-  if (plan === undefined) throw new Error('There is no plan');
-  const nodes = (node: PlanNode): PlanNode[] => [node, ...(node.Plans ?? []).flatMap(nodes)];
-  const scans = nodes(plan).filter((node) => node['Node Type'] === 'Seq Scan' && pagesOf(node) > 1);
-  return {
-    buffers: pagesOf(plan),
-    scans: scans.map((node) => node['Relation Name'] ?? ''),
-  };
+  const nodes = await planOf(database.db, query);
+  return { buffers: pagesOf(nodes[0]), scans: sequentialScans(nodes) };
 }
 
 /** Asks every filter of one contact: as the run of a step has it, and as it is stored. */

@@ -6,8 +6,9 @@ import { conditionQuery } from '../../src/contacts/conditions.ts';
 import { type Condition, parseCondition } from '../../src/lib/conditions/condition.ts';
 import { type SegmentMap, segmentFacts } from '../../src/lib/conditions/segments.ts';
 import type { JsonObjectValue } from '../../src/lib/contact-data.ts';
-import { type Query, sql } from '../../src/store/sql.ts';
+import { sql } from '../../src/store/sql.ts';
 import { type TestDatabase, testDatabase } from '../support/database.ts';
+import { pagesOf, planOf, sequentialScans } from '../support/plans.ts';
 import { evaluateCondition } from '../unit/conditions/evaluate-condition.ts';
 import { aSubject, now, sources } from './conditions-population.ts';
 import {
@@ -171,24 +172,6 @@ describe('SQL and the evaluator agree', () => {
   });
 });
 
-interface PlanNode {
-  'Node Type': string;
-  'Shared Hit Blocks': number;
-  'Shared Read Blocks': number;
-  'Index Name'?: string;
-  'Actual Rows': number;
-  Plans?: PlanNode[];
-}
-
-/** The nodes of the plan of a statement that was run, the whole of it first. */
-async function planOf(query: Query): Promise<PlanNode[]> {
-  const [row] = await db.db.rows<{ 'QUERY PLAN': [{ Plan: PlanNode }] }>(
-    sql`explain (analyze, buffers, format json) ${query}`,
-  );
-  const nodes = (node: PlanNode): PlanNode[] => [node, ...(node.Plans ?? []).flatMap(nodes)];
-  return row === undefined ? [] : nodes(row['QUERY PLAN'][0].Plan);
-}
-
 test.each([
   ['contacts_data', { field: 'data.externalId', operator: 'equals', value: 'shared' }],
   ['contacts_email_trigrams', { field: 'email', operator: 'contains', value: 'needle' }],
@@ -210,7 +193,7 @@ test.each([
     segments: new Map(),
     reach: 'all',
   });
-  const read = await planOf(sql`select c.id from contacts c where c.project_id = ${own} and ${matches}`);
+  const read = await planOf(db.db, sql`select c.id from contacts c where c.project_id = ${own} and ${matches}`);
   expect(read.flatMap((node) => (node['Index Name'] === index ? [node['Actual Rows']] : []))).toEqual([1]);
 });
 
@@ -258,14 +241,11 @@ test('filters on what one contact did read its own entries of indexes, however m
   for (const filter of filters) {
     const matches = conditionQuery(parseCondition(leaf(filter)), { projectId: own, now: new Date(), reach: 'one' });
     const nodes = await planOf(
+      db.db,
       sql`select coalesce((${matches}), false) as holds from contacts c where c.id = ${tenth?.id ?? ''} and c.project_id = ${own}`,
     );
-    const buffersOf = (node?: PlanNode) => (node?.['Shared Hit Blocks'] ?? 0) + (node?.['Shared Read Blocks'] ?? 0);
-    // A part of divided events with a page or none has no cheaper way.
-    const scans = nodes.filter((node) => node['Node Type'] === 'Seq Scan' && buffersOf(node) > 1);
-    expect([filter, scans]).toEqual([filter, []]);
-    const [all] = nodes;
-    const buffers = buffersOf(all);
+    expect([filter, sequentialScans(nodes)]).toEqual([filter, []]);
+    const buffers = pagesOf(nodes[0]);
     // 20 rows on as many pages and the ways to them; reading what everybody did takes thousands.
     expect([filter, buffers]).toEqual([filter, expect.toSatisfy((number: number) => number > 0 && number <= 100)]);
   }

@@ -15,6 +15,7 @@ import { countMatching } from '../../src/segments/queries.ts';
 import type { Database, Query } from '../../src/store/sql.ts';
 import { aProject, type TestProject } from '../support/api.ts';
 import { type TestDatabase, testDatabase } from '../support/database.ts';
+import { type ExplainRow, type PlanNode, pagesOf, rowsRead } from '../support/plans.ts';
 
 const mails = 30_000;
 // What an index cannot answer whole is read up to here.
@@ -23,17 +24,6 @@ const mostLookedAt = 5_000;
 let database: TestDatabase;
 let project: TestProject;
 let plans: PlanNode[];
-
-interface PlanNode {
-  'Node Type': string;
-  'Relation Name'?: string;
-  'Actual Rows': number;
-  'Actual Loops': number;
-  'Rows Removed by Filter'?: number;
-  'Shared Hit Blocks': number;
-  'Shared Read Blocks': number;
-  Plans?: PlanNode[];
-}
 
 beforeAll(async () => {
   database = await testDatabase();
@@ -86,10 +76,7 @@ function planned(): Database {
   plans = [];
   const keep = async (query: Query | string, values: readonly unknown[] = []) => {
     const [text, all] = typeof query === 'string' ? [query, values] : [query.text, query.values];
-    const row = await db.row<{ 'QUERY PLAN': [{ Plan: PlanNode }] }>(
-      `explain (analyze, buffers, format json) ${text}`,
-      all,
-    );
+    const row = await db.row<ExplainRow>(`explain (analyze, buffers, format json) ${text}`, all);
     if (row !== null) plans.push(row['QUERY PLAN'][0].Plan);
   };
   return {
@@ -101,12 +88,7 @@ function planned(): Database {
 
 /** Most rows that a scan of one of these tables has read in a statement, with those that it left out. */
 function mostRead(...tables: string[]): number {
-  const read = (node: PlanNode): number => {
-    const own = (node['Actual Rows'] + (node['Rows Removed by Filter'] ?? 0)) * node['Actual Loops'];
-    const isAsked = tables.includes(node['Relation Name'] ?? '');
-    return (isAsked ? own : 0) + (node.Plans ?? []).reduce((sum, child) => sum + read(child), 0);
-  };
-  return Math.max(...plans.map(read));
+  return Math.max(...plans.map((plan) => rowsRead(plan, tables)));
 }
 
 const span = { from: new Date(Date.now() - 20 * 86_400_000).toISOString() };
@@ -267,7 +249,7 @@ test('what is asked about the newest days costs the same beside a longer history
   });
   const pages = async (read: (db: Database) => Promise<unknown>) => {
     await read(planned());
-    return plans.reduce((sum, plan) => sum + plan['Shared Hit Blocks'] + plan['Shared Read Blocks'], 0);
+    return plans.reduce((sum, plan) => sum + pagesOf(plan), 0);
   };
   const asked = sources.map(() => true);
   const readerOf = async (id: string) =>

@@ -4,22 +4,13 @@ import { listExecutions } from '../../src/automations/runs/service.ts';
 import { aProject } from '../support/api.ts';
 import { anAutomation, letIn, type TestAutomation } from '../support/automation-fixtures.ts';
 import { type TestDatabase, testDatabase } from '../support/database.ts';
+import { type ExplainRow, type PlanNode, rowsRead } from '../support/plans.ts';
 
 // Of the newest 10,000 runs the contacts are read, of older ones those of 1,000 addresses at most.
 const [contacts, runs, newest, addresses] = [40_000, 12_000, 10_000, 1_000];
 
 let database: TestDatabase;
 let automation: TestAutomation;
-
-interface PlanNode {
-  'Node Type': string;
-  'Relation Name'?: string;
-  'Actual Rows': number;
-  'Actual Loops': number;
-  'Rows Removed by Filter'?: number;
-  'Rows Removed by Index Recheck'?: number;
-  Plans?: PlanNode[];
-}
 
 beforeAll(async () => {
   database = await testDatabase();
@@ -57,23 +48,13 @@ async function mostRead(
   const connection = db.em.getConnection();
   const execute = connection.execute.bind(connection);
   using _ = vi.spyOn(connection, 'execute').mockImplementation(async (text, params, method, ...rest) => {
-    const rows = await execute<{ 'QUERY PLAN': [{ Plan: PlanNode }] }[]>(
-      `explain (analyze, format json) ${text}`,
-      params,
-      'all',
-    );
+    const rows = await execute<ExplainRow[]>(`explain (analyze, buffers, format json) ${text}`, params, 'all');
     for (const row of rows) plans.push(row['QUERY PLAN'][0].Plan);
     return execute(text, params, method, ...rest);
   });
   const { total } = await listExecutions(db, automation.projectId, automation.id, query as ListExecutions);
-  const read = (node: PlanNode): number => {
-    const left = (node['Rows Removed by Filter'] ?? 0) + (node['Rows Removed by Index Recheck'] ?? 0);
-    const isTable = ['contacts', 'automation_runs'].includes(node['Relation Name'] ?? '');
-    const own = isTable ? (node['Actual Rows'] + left) * node['Actual Loops'] : 0;
-    return own + (node.Plans ?? []).reduce((sum, child) => sum + read(child), 0);
-  };
   expect(plans.length).toBeGreaterThan(0);
-  return { read: Math.max(...plans.map(read)), total };
+  return { read: Math.max(...plans.map((plan) => rowsRead(plan, ['contacts', 'automation_runs']))), total };
 }
 
 // Each of the newest is read as a run, as its contact, and as what is found; a read may be counted for its index too. One address more tells that there are too many.
